@@ -43,10 +43,11 @@ fault softmax kernel op_norm.c softmax_row 's| / sum;| * (1.0f / sum);|' quick
 fault log_softmax lower op_norm.c lower_log_softmax \
   's/shifted, vt_build1(b, VT_OP_log, sum)/l->in[0], vt_build2(b, VT_OP_add, m, vt_build1(b, VT_OP_log, sum))/'
 fault log_softmax kernel op_norm.c log_softmax_row 's/(\(r->x\[i \* r->xs\]\) - m) - log_sum/\1 - (m + log_sum)/'
-fault layer_norm lower op_norm.c lower_last_axes 's/VT_OP_add, y/VT_OP_sub, y/' quick
+fault layer_norm lower op_norm.c lower_norm_of_last_axes 's/VT_OP_add, y/VT_OP_sub, y/' quick
 fault layer_norm kernel norm.inc 'NAME(norm)' 's|/ ROOT(squares / n|/ ROOT(squares * (1 / n)|'
-fault rms_norm lower op_norm.c lower_last_axes 's/, eps, centred)/, eps * 1.5, centred)/'
-fault rms_norm kernel norm.inc 'NAME(norm)' 's|s->centred ? NAME(sum_of)(w, x, 0, 0) / n : 0;|NAME(sum_of)(w, x, 0, 0) / n;|'
+fault rms_norm lower op_norm.c lower_norm_of_last_axes 's/, eps, centred)/, eps * 1.5, centred)/'
+fault rms_norm kernel norm.inc 'NAME(norm)' \
+  's|s->centred ? NAME(sum_of_deviations)(w, x, 0, 0) / n : 0;|NAME(sum_of_deviations)(w, x, 0, 0) / n;|'
 fault linear lower op_contract.c lower_linear 's/VT_OP_add, y/VT_OP_sub, y/'
 fault linear kernel op_contract.c kernel_linear 's/v + ((const float/v - ((const float/'
 fault embedding lower op_move.c lower_embedding \
@@ -58,17 +59,19 @@ fault attention lower op_attention.c scale_of 's|: a->scale|: a->scale * (1 + 0x
 fault attention kernel op_attention.c kernel_attention 's|1.0f / root|(float)(1.0 / vt_f64_sqrt((double)q->dim[3]))|'
 fault attention kernel op_attention.c kernel_attention 's|= (float)a->scale|= (float)(a->scale * (1 + 0x1p-23))|'
 fault attention kernel op_attention.c find_seen_keys 's/j <= p/j < p/' quick
-fault cross_entropy lower op_loss.c reduce_rows 's/reduction == VT_WORD_sum ? sum/reduction != VT_WORD_sum ? sum/' quick
-fault cross_entropy kernel op_loss.c row_loss 's/- (x\[r->target \* r->stride\] - m)/+ m - x[r->target * r->stride]/'
+fault cross_entropy lower op_loss.c weigh_and_reduce_rows \
+  's/reduction == VT_WORD_sum ? sum/reduction != VT_WORD_sum ? sum/' quick
+fault cross_entropy kernel op_loss.c cross_entropy_of_row \
+  's/- (x\[r->target \* r->stride\] - m)/+ m - x[r->target * r->stride]/'
 fault einsum lower op_einsum.c contract 's/(of_f | of_g) \& ~kept/of_f \& of_g \& ~kept/'
-fault einsum kernel op_einsum_kernel.c running_carry 's/< GROUP/< GROUP + 1/'
+fault einsum kernel op_einsum_kernel.c contraction_add_chain 's/< GROUP/< GROUP + 1/'
 fault linear_int lower op_quant.c lower_linear_int 's/plus(/minus(/'
 fault linear_int kernel op_quant.c linear_int_element 's/zx \* sum_w +/zx * sum_w -/'
 fault adaptive_avg_pool lower op_adaptive.c build_window_edges 's/+ f->out\[i\] - 1)/+ f->out[i])/'
 fault adaptive_avg_pool kernel op_adaptive.c window_at 's/(next % out != 0)/(next % out > 1)/'
 fault adaptive_max_pool lower op_adaptive.c lower_adaptive_max_pool 's/vt_pooling_least_value(b, f.dtype)/vt_build_scalar_of_same_dtype(b, l->in[0], 0.0)/'
 fault adaptive_max_pool kernel op_adaptive.c kernel_adaptive_max_pool 's/if (vt_view_is_above/if (j > 0 \&\& vt_view_is_above/;s/int64_t best = base;/int64_t best = base + 0 * size; t.count -= t.count > 2;/'
-fault diag lower op_arrange.c diagonal_positions 's/n + 1)/n)/'
+fault diag lower op_arrange.c diagonal_positions 's/columns + 1)/columns)/'
 fault diag kernel op_arrange.c diagonal_view 's/k < 0 ? 0 : 1/k < 0 ? 1 : 0/'
 
 # ---- build ----

@@ -21,12 +21,12 @@ static const code codes[] = {
 enum { N_CODES = sizeof codes / sizeof codes[0] };
 
 /* Returns 1 if the flag belongs to all verbs or to the command without a verb. */
-static int is_flag_of_all_verbs(const cli_flag *f) {
+static int is_flag_without_verb(const cli_flag *f) {
   return strcmp(f->verb, "any") == 0 || strcmp(f->verb, "top") == 0;
 }
 
 /* Prints a status name in lower case, as users see it; the table has it in capitals. */
-static void print_lower(const char *name) {
+static void print_in_lower_case(const char *name) {
   for (; *name != '\0'; name++) putchar(*name >= 'A' && *name <= 'Z' ? *name - 'A' + 'a' : *name);
 }
 
@@ -79,7 +79,7 @@ static void print_man_verb(const cli_verb *v) {
 }
 
 /* Prints the entry of an exit code, with all status codes that have it. */
-static void print_man_exit(int exit) {
+static void print_man_exit_code(int exit) {
   printf(".TP\n.B %d\n", exit);
   int n = 0;
   for (int i = 0; i < N_CODES; i++) {
@@ -87,19 +87,19 @@ static void print_man_exit(int exit) {
     fputs(n++ == 0 ? "" : ";\n", stdout);
     print_man_text(codes[i].text);
     fputs(" (\\fB", stdout);
-    print_lower(codes[i].name);
+    print_in_lower_case(codes[i].name);
     fputs("\\fR)", stdout);
   }
   puts("");
 }
 
-static void print_man_exits(void) {
+static void print_man_exit_codes(void) {
   puts(".SH EXIT STATUS");
   puts("The names in brackets end the message; \\fBvolta explain\\fR \\fINAME\\fR says more.");
   for (int exit = 0; exit < 256; exit++)
     for (int i = 0; i < N_CODES; i++)
       if (codes[i].exit == exit) {
-        print_man_exit(exit);
+        print_man_exit_code(exit);
         break;
       }
 }
@@ -127,7 +127,7 @@ static void print_man(void) {
   puts(man_about);
   puts(".SH OPTIONS");
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
-    if (is_flag_of_all_verbs(f)) print_man_flag(f);
+    if (is_flag_without_verb(f)) print_man_flag(f);
   puts(".SH VERBS");
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++) print_man_verb(v);
   puts(".SH ENVIRONMENT");
@@ -135,7 +135,7 @@ static void print_man(void) {
     printf(".TP\n.B %s\n", x->name);
     print_man_line(x->help);
   }
-  print_man_exits();
+  print_man_exit_codes();
 }
 
 /* ---- functions for all completions ---- */
@@ -153,15 +153,15 @@ static void print_first_sentence(const char *help, const char *escaped) {
   }
 }
 
-static void print_verbs(const char *between) {
+static void print_verb_names(const char *separator) {
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++)
-    printf("%s%s", v == cli_verbs ? "" : between, v->name);
+    printf("%s%s", v == cli_verbs ? "" : separator, v->name);
 }
 
 static void print_status_names(void) {
   for (int i = 0; i < N_CODES; i++) {
     fputs(i == 0 ? "" : " ", stdout);
-    print_lower(codes[i].name);
+    print_in_lower_case(codes[i].name);
   }
 }
 
@@ -186,7 +186,7 @@ static void print_bash_completion(int complete) {
       return;
     case CLI_COMPLETE_verb:
       fputs("COMPREPLY=($(compgen -W \"", stdout);
-      print_verbs(" ");
+      print_verb_names(" ");
       puts("\" -- \"$cur\")) ;;");
       return;
     default:
@@ -198,14 +198,14 @@ static void print_bash_flags(const cli_verb *v) {
   printf("      %s) flags=\"", v != NULL ? v->name : "''");
   int n = 0;
   for (const cli_flag *f = cli_flags; f->name != NULL; f++) {
-    if (!cli_flag_fits(f, v)) continue;
+    if (!cli_flag_belongs_to_verb(f, v)) continue;
     printf("%s--%s", n++ == 0 ? "" : " ", f->name);
     if (f->letter != 0) printf(" -%c", f->letter);
   }
   puts("\" ;;");
 }
 
-static void print_bash_values(void) {
+static void print_bash_value_cases(void) {
   puts("  case $verb:$prev in");
   for (const cli_flag *f = cli_flags; f->name != NULL; f++) {
     if (f->argument == NULL) continue;
@@ -218,7 +218,7 @@ static void print_bash_values(void) {
 
 static void print_bash_operands(void) {
   fputs("    :*) COMPREPLY=($(compgen -W \"", stdout);
-  print_verbs(" ");
+  print_verb_names(" ");
   puts("\" -- \"$cur\")) ;;");
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++) {
     printf("    %s:*) ", v->name);
@@ -248,13 +248,13 @@ static void print_bash(void) {
   puts(bash_head);
   puts("  for ((i = 1; i < COMP_CWORD; i++)); do");
   fputs("    case ${COMP_WORDS[i]} in\n      ", stdout);
-  print_verbs(" | ");
+  print_verb_names(" | ");
   puts(") verb=${COMP_WORDS[i]}; break ;;\n    esac\n  done");
   puts("  if [[ $cur == -* ]]; then\n    case $verb in");
   print_bash_flags(NULL);
   for (const cli_verb *v = cli_verbs; v->name != NULL; v++) print_bash_flags(v);
   puts("    esac\n    COMPREPLY=($(compgen -W \"$flags\" -- \"$cur\"))\n    return\n  fi");
-  print_bash_values();
+  print_bash_value_cases();
   print_bash_operands();
   puts("}\ncomplete -o filenames -F _volta volta");
 }
@@ -291,7 +291,7 @@ static void print_zsh_flag(const cli_flag *f, const char *dashes, const char *na
 static void print_zsh_flags(const cli_verb *v) {
   for (const cli_flag *f = cli_flags; f->name != NULL; f++) {
     const char letter[2] = {f->letter, '\0'};
-    if (!cli_flag_fits(f, v)) continue;
+    if (!cli_flag_belongs_to_verb(f, v)) continue;
     print_zsh_flag(f, "--", f->name);
     if (f->letter != 0) print_zsh_flag(f, "-", letter);
   }
@@ -355,7 +355,7 @@ static void print_fish_completion(int complete) {
       return;
     case CLI_COMPLETE_verb:
       fputs(" -f -a '", stdout);
-      print_verbs(" ");
+      print_verb_names(" ");
       putchar('\'');
       return;
     default:
@@ -366,7 +366,7 @@ static void print_fish_completion(int complete) {
 static void print_fish_flag(const cli_flag *f) {
   fputs("complete -c volta", stdout);
   if (strcmp(f->verb, "top") == 0) fputs(" -n __fish_use_subcommand", stdout);
-  if (!is_flag_of_all_verbs(f)) printf(" -n '__fish_seen_subcommand_from %s'", f->verb);
+  if (!is_flag_without_verb(f)) printf(" -n '__fish_seen_subcommand_from %s'", f->verb);
   printf(" -l %s", f->name);
   if (f->letter != 0) printf(" -s %c", f->letter);
   if (f->argument != NULL) fputs(" -r", stdout);

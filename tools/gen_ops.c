@@ -142,7 +142,7 @@ static void print_op_numbers(void) {
            rows[i].class, rows[i].attrs);
 }
 
-static void print_order(void) {
+static void print_op_order(void) {
   puts("/* op_order.inc - GENERATED from ops.def. */");
   for (int i = 0; i < N_ROWS; i++) printf("VT_ROW(%s)\n", rows[i].name);
 }
@@ -204,12 +204,12 @@ static int report_unknown_rule(const row *r, const char *rule) {
 }
 
 /* Appends a column of this width, with a comma after the word. */
-static void append_cell(const char *word, int width) {
+static void append_maps_cell(const char *word, int width) {
   append_to_maps("%s,%*s", word, width - (int)strlen(word), "");
 }
 
 /* Appends the row of an op; returns 0 if the types of its rules are unknown. */
-static int append_map(const row *r) {
+static int append_maps_row(const row *r) {
   const struct accepted *types = NULL;
   const char *result = NULL;
   for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++)
@@ -219,12 +219,12 @@ static int append_map(const row *r) {
   if (types == NULL) return report_unknown_rule(r, r->verify);
   if (result == NULL) return report_unknown_rule(r, r->shape);
   append_to_maps("VT_MAP(");
-  append_cell(r->name, 11);
+  append_maps_cell(r->name, 11);
   append_to_maps("%d, ", r->operands);
-  append_cell(result, 6);
-  append_cell(strcmp(r->formula, "fused") == 0 ? "fused" : types->floats, 6);
-  append_cell(types->integers, 8);
-  append_cell(types->truths, 6);
+  append_maps_cell(result, 6);
+  append_maps_cell(strcmp(r->formula, "fused") == 0 ? "fused" : types->floats, 6);
+  append_maps_cell(types->integers, 8);
+  append_maps_cell(types->truths, 6);
   append_to_maps("%d)\n", r->cost);
   return 1;
 }
@@ -232,7 +232,7 @@ static int append_map(const row *r) {
 static int format_maps(void) {
   append_to_maps("%s", maps_head);
   for (int i = 0; i < N_ROWS; i++)
-    if (rows[i].formula != NULL && !append_map(&rows[i])) return 0;
+    if (rows[i].formula != NULL && !append_maps_row(&rows[i])) return 0;
   return 1;
 }
 
@@ -255,7 +255,7 @@ int main(int argc, char **argv) {
   } else if (argc == 2 && strcmp(argv[1], "fields") == 0) {
     print_attr_fields();
   } else if (argc == 2 && strcmp(argv[1], "order") == 0) {
-    print_order();
+    print_op_order();
   } else {
     print_header_start();
     print_dtypes_and_words();

@@ -41,7 +41,7 @@ static void write_bytes(gzFile out, const void *bytes, size_t n) {
 }
 
 /* Writes a line "NAME SIZE", the bytes and a newline. */
-static void write_part(gzFile out, const char *name, const void *bytes, size_t n) {
+static void write_named_part(gzFile out, const char *name, const void *bytes, size_t n) {
   char line[300];
   snprintf(line, sizeof line, "%s %zu\n", name, n);
   write_bytes(out, line, strlen(line));
@@ -49,15 +49,15 @@ static void write_part(gzFile out, const char *name, const void *bytes, size_t n
   write_bytes(out, "\n", 1);
 }
 
-static void write_file(gzFile out, const char *path) {
+static void write_file_part(gzFile out, const char *path) {
   const char *slash = strrchr(path, '/');
   size_t n;
   char *bytes = read_file(path, &n);
-  write_part(out, slash == NULL ? path : slash + 1, bytes, n);
+  write_named_part(out, slash == NULL ? path : slash + 1, bytes, n);
   free(bytes);
 }
 
-static size_t count_entries(const char *text) {
+static size_t count_digest_lines(const char *text) {
   size_t n = 0;
   for (const char *at = text; *at != 0; at += strcspn(at, "\n"), at += *at == '\n') n += *at != '#';
   return n;
@@ -83,10 +83,10 @@ static void write_suite_digest(const char *path, const vt_hash256 *digest) {
 
 /* Writes the part "digests": the digest of the suite, computed as vt_suite_digest does, and then
  * eight bytes per case. */
-static void write_digests(gzFile out, const char *path, const char *digest_path) {
+static void write_digests_part(gzFile out, const char *path, const char *digest_path) {
   size_t n;
   char *text = read_file(path, &n);
-  const size_t entries = count_entries(text);
+  const size_t entries = count_digest_lines(text);
   uint8_t *part = malloc(32 + 8 * entries), *next = part + 32;
   const uint8_t stored = 8;
   vt_hasher h;
@@ -103,7 +103,7 @@ static void write_digests(gzFile out, const char *path, const char *digest_path)
   }
   const vt_hash256 digest = vt_hash_done(&h);
   memcpy(part, digest.b, 32);
-  write_part(out, "digests", part, 32 + 8 * entries);
+  write_named_part(out, "digests", part, 32 + 8 * entries);
   write_suite_digest(digest_path, &digest);
   free(part);
   free(text);
@@ -115,8 +115,8 @@ int main(int argc, char **argv) {
   gzFile out = gzopen(argv[1], "wb9");
   if (out == NULL) fail(argv[1], "cannot be written");
   write_bytes(out, first_line, strlen(first_line));
-  write_digests(out, argv[3], argv[2]);
-  for (int i = 4; i < argc; i++) write_file(out, argv[i]);
+  write_digests_part(out, argv[3], argv[2]);
+  for (int i = 4; i < argc; i++) write_file_part(out, argv[i]);
   if (gzclose(out) != Z_OK) fail(argv[1], "cannot be written");
   return 0;
 }

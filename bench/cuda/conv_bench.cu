@@ -25,7 +25,7 @@
 
 // Returns the median time of several launches, in microseconds.
 template <class F>
-static double median_time(F launch) {
+static double median_microseconds(F launch) {
   cudaEvent_t a, b;
   std::vector<float> all;
   GPU(cudaEventCreate(&a));
@@ -99,7 +99,8 @@ static vt_gpu_direct_conv direct_conv_of(const layer &l, const float *x, const f
   return s;
 }
 
-static vt_gpu_conv conv_of(const vt_gpu_direct_conv &s, int bm, int bn, void *levels) {
+static vt_gpu_conv tiled_conv_of(const vt_gpu_direct_conv &s, int tile_rows, int tile_columns,
+                                 void *levels) {
   vt_gpu_conv v = {};
   v.g.a.data = s.w, v.g.a.across = s.w_row, v.g.a.along = 1, v.g.a.step[1] = s.w_group,
   v.g.a.by_k = 1;
@@ -108,7 +109,8 @@ static vt_gpu_conv conv_of(const vt_gpu_direct_conv &s, int bm, int bn, void *le
   v.g.m = s.rows, v.g.n = s.axis[1].places * s.axis[2].places, v.g.k = v.g.slice = s.length;
   v.g.products = s.images * s.groups, v.g.dim[0] = s.images, v.g.dim[1] = s.groups, v.g.rank = 2;
   v.g.levels = levels;
-  v.g.tiles_m = (uint32_t)((v.g.m + bm - 1) / bm), v.g.tiles_n = (uint32_t)((v.g.n + bn - 1) / bn);
+  v.g.tiles_m = (uint32_t)((v.g.m + tile_rows - 1) / tile_rows),
+  v.g.tiles_n = (uint32_t)((v.g.n + tile_columns - 1) / tile_columns);
   v.g.y_wide = v.g.n % 4 == 0;
   vt_gpu_gather &to = v.gather;
   v.x = s.x, v.x_image = s.x_image, v.x_group = s.x_group, to.x_channel = (int32_t)s.x_channel;
@@ -151,16 +153,16 @@ static void bench_conv(const layer &l) {
   GPU(cudaMalloc(&levels, results * 16 + (1 << 24)));
   s = direct_conv_of(l, dx, dw, dy);
   const double work = 2.0 * (double)results * (double)s.length;
-  const double each = median_time([&] { conv_each_f32<<<132 * 32, 256>>>(s); });
+  const double each = median_microseconds([&] { conv_each_f32<<<132 * 32, 256>>>(s); });
   const std::vector<float> want = host_copy(dy, results);
   printf("%-26s each %9.1f us %6.2f TFLOP/s", l.name, each, work / each * 1e-6);
   for (const tile &t : tiles) {
     if (s.rows < 8 || t.name[strlen(t.name) - 1] == 'd') continue;
-    const vt_gpu_conv v = conv_of(s, t.bm, t.bn, levels);
+    const vt_gpu_conv v = tiled_conv_of(s, t.bm, t.bn, levels);
     GPU(cudaMemset(dy, 0xff, results * sizeof(float)));
     GPU(cudaFuncSetAttribute(t.kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, t.shared));
     const unsigned blocks = (unsigned)(v.g.tiles_m * v.g.tiles_n * v.g.products);
-    const double us = median_time([&] { t.kernel<<<blocks, t.threads, t.shared>>>(v); });
+    const double us = median_microseconds([&] { t.kernel<<<blocks, t.threads, t.shared>>>(v); });
     const bool same =
         memcmp(host_copy(dy, results).data(), want.data(), results * sizeof(float)) == 0;
     printf("  %s %.1f us %.2f%s", t.name + 5, us, work / us * 1e-6, same ? "" : " DIFFERS");
@@ -191,14 +193,14 @@ static void bench_int_product(int m, int n, int k, bool transposed) {
   t.a_wide = t.b_wide = 1, t.b_squares = !transposed;
   printf("u8 x i8 %5d x %5d x %5d %s", m, n, k, transposed ? "transposed " : "");
   const double work = 2.0 * m * n * (double)k;
-  const double each = median_time([&] { ints_each<<<132 * 32, 256>>>(p); });
+  const double each = median_microseconds([&] { ints_each<<<132 * 32, 256>>>(p); });
   const std::vector<int32_t> want = host_copy(p.y, results);
   printf("each %9.1f us", each);
   for (int size : {64, 128}) {
     t.tiles_m = (uint32_t)((m + size - 1) / size), t.tiles_n = (uint32_t)((n + size - 1) / size);
     const int shared = size * 4 * 80;
     GPU(cudaMemset(p.y, 0xff, results * 4));
-    const double us = median_time([&] {
+    const double us = median_microseconds([&] {
       if (size == 64) {
         ints_64_64<<<t.tiles_m * t.tiles_n, 256, shared>>>(t);
       } else {

@@ -40,13 +40,15 @@ static const Kernel kernels[] = {
 #undef VT_GPU_FUSED
 };
 
-int gemm_launch_kernel(const char *name, uint32_t x, uint32_t y, uint32_t threads, uint32_t shared,
-                       const void *args) {
+int gemm_launch_kernel(const char *name, uint32_t blocks_x, uint32_t blocks_y, uint32_t threads,
+                       uint32_t shared_bytes, const void *args) {
   for (const Kernel &k : kernels) {
     if (strcmp(k.name, name) != 0) continue;
-    CHECK(cudaFuncSetAttribute(k.at, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    CHECK(
+        cudaFuncSetAttribute(k.at, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes));
     void *params[] = {const_cast<void *>(args)};
-    CHECK(cudaLaunchKernel(k.at, dim3(x, y, 1), dim3(threads), params, shared, stream));
+    CHECK(cudaLaunchKernel(k.at, dim3(blocks_x, blocks_y, 1), dim3(threads), params, shared_bytes,
+                           stream));
     return 0;
   }
   return 1;
@@ -54,16 +56,16 @@ int gemm_launch_kernel(const char *name, uint32_t x, uint32_t y, uint32_t thread
 
 /* ---- times ---- */
 
-static int compare_times(const void *a, const void *b) {
+static int order_of_times(const void *a, const void *b) {
   const float x = *(const float *)a, y = *(const float *)b;
   return (x > y) - (x < y);
 }
 
-/* Returns the median time of one call of f in microseconds, over at most 64 `rounds`. If `inside`
- * is above 1, a round is a CUDA graph of that many calls. f gets the number of the call as its
- * argument. */
+/* Returns the median time of one call of f in microseconds, over at most 64 `rounds`. If
+ * `calls_per_round` is above 1, a round is a CUDA graph of that many calls. f gets the number of
+ * the call as its argument. */
 template <class F>
-static double median_time(F f, int rounds, int inside) {
+static double median_microseconds_per_call(F f, int rounds, int calls_per_round) {
   cudaEvent_t from, to;
   cudaGraphExec_t run = nullptr;
   float times[64];
@@ -71,10 +73,10 @@ static double median_time(F f, int rounds, int inside) {
   CHECK(cudaEventCreate(&to));
   for (int i = 0; i < 2; i++) f(i);
   CHECK(cudaStreamSynchronize(stream));
-  if (inside > 1) {
+  if (calls_per_round > 1) {
     cudaGraph_t graph;
     CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-    for (int i = 0; i < inside; i++) f(i);
+    for (int i = 0; i < calls_per_round; i++) f(i);
     CHECK(cudaStreamEndCapture(stream, &graph));
     CHECK(cudaGraphInstantiate(&run, graph, 0));
     CHECK(cudaGraphDestroy(graph));
@@ -83,7 +85,7 @@ static double median_time(F f, int rounds, int inside) {
   for (int i = 0; i < rounds; i++) {
     float ms;
     CHECK(cudaEventRecord(from, stream));
-    if (inside > 1) {
+    if (calls_per_round > 1) {
       CHECK(cudaGraphLaunch(run, stream));
     } else {
       f(i);
@@ -96,8 +98,8 @@ static double median_time(F f, int rounds, int inside) {
   if (run != nullptr) CHECK(cudaGraphExecDestroy(run));
   CHECK(cudaEventDestroy(from));
   CHECK(cudaEventDestroy(to));
-  qsort(times, (size_t)rounds, sizeof *times, compare_times);
-  return times[rounds / 2] * 1e3 / inside;
+  qsort(times, (size_t)rounds, sizeof *times, order_of_times);
+  return times[rounds / 2] * 1e3 / calls_per_round;
 }
 
 /* ---- bits ---- */
@@ -126,8 +128,8 @@ static float *a, *b, *y, *first, *reference, *work;
 static uint32_t *counters;
 static const size_t ELEMENTS = 8192ull * 8192, WORK = 3ull << 30;
 
-static gemm_product product_of(int64_t m, int64_t n, int64_t k, bool transpose_a,
-                               bool transpose_b) {
+static gemm_product product_of_buffers(int64_t m, int64_t n, int64_t k, bool transpose_a,
+                                       bool transpose_b) {
   gemm_product p = {m,
                     n,
                     k,
@@ -181,20 +183,20 @@ struct Fastest {
 /* Times `call` with each setting of cuBLAS and keeps the fastest in `best`. cublasSetStream makes
  * cuBLAS use its own workspace again. */
 template <class F>
-static void find_fastest_setting(const char *function, F call, int rounds, int inside,
+static void find_fastest_setting(const char *function, F call, int rounds, int calls_per_round,
                                  Fastest *best) {
   for (const Setting &s : settings) {
     cublasSetMathMode(blas, s.math);
     cublasSetStream(blas, stream);
     if (s.workspace != 0) cublasSetWorkspace(blas, work, s.workspace);
-    const double us = median_time(call, rounds, inside);
+    const double us = median_microseconds_per_call(call, rounds, calls_per_round);
     if (best->setting == nullptr || us < best->us) *best = {us, s.name, function};
   }
 }
 
 static void time_variants(int64_t m, int64_t n, int64_t k, bool transpose_a, bool transpose_b,
-                          bool every) {
-  const gemm_product p = product_of(m, n, k, transpose_a, transpose_b);
+                          bool every_variant) {
+  const gemm_product p = product_of_buffers(m, n, k, transpose_a, transpose_b);
   const double flops = 2.0 * (double)m * (double)n * (double)k;
   const int inside = flops < 5e9 ? 20 : 1, rounds = flops > 1e11 ? 7 : 15;
   Fastest blas_best = {};
@@ -208,12 +210,14 @@ static void time_variants(int64_t m, int64_t n, int64_t k, bool transpose_a, boo
   printf("%lldx%lldx%lld %c%c  cublas (%s) %9.2f us %6.2f TFLOP/s%s\n", (long long)m, (long long)n,
          (long long)k, transpose_a ? 't' : 'n', transpose_b ? 't' : 'n', blas_best.setting, theirs,
          flops / theirs / 1e6, inside > 1 ? " (in a graph)" : "");
-  for (int i = -1;
-       i < 0 || (every && gemm_describe_variant(&p, (uint32_t)i, name, sizeof name, &bytes)); i++) {
-    if (i < 0) strcpy(name, "chosen"), bytes = gemm_scratch(&p);
+  for (int i = -1; i < 0 || (every_variant &&
+                             gemm_describe_variant(&p, (uint32_t)i, name, sizeof name, &bytes));
+       i++) {
+    if (i < 0) strcpy(name, "chosen"), bytes = gemm_scratch_bytes(&p);
     if (bytes > WORK) continue;
     CHECK(cudaMemsetAsync(y, 0xff, (size_t)(m * n) * 4, stream));
-    const double ours = median_time([&](int) { gemm_issue_variant(&p, i); }, rounds, inside);
+    const double ours =
+        median_microseconds_per_call([&](int) { gemm_issue_variant(&p, i); }, rounds, inside);
     unsigned long long bad = 0;
     if (seen++ == 0) {
       CHECK(cudaMemcpyAsync(first, y, (size_t)(m * n) * 4, cudaMemcpyDeviceToDevice, stream));
@@ -226,7 +230,7 @@ static void time_variants(int64_t m, int64_t n, int64_t k, bool transpose_a, boo
   fflush(stdout);
 }
 
-static bool is_skinny(const char *name) {
+static bool is_skinny_variant(const char *name) {
   for (const char *variant : {"few", "stream", "thin", "band"})
     if (strncmp(name, variant, strlen(variant)) == 0 && strstr(name, "transposed") == nullptr)
       return true;
@@ -235,8 +239,8 @@ static bool is_skinny(const char *name) {
 
 /* Times a product of m rows with a matrix that is read from memory, not from the cache: it uses
  * several copies of the matrix in turn, which together are larger than the cache. */
-static void time_skinny(int64_t m, int64_t n, int64_t k, bool transpose_b) {
-  gemm_product p = product_of(m, n, k, false, transpose_b);
+static void time_skinny_product(int64_t m, int64_t n, int64_t k, bool transpose_b) {
+  gemm_product p = product_of_buffers(m, n, k, false, transpose_b);
   const float *all = p.b;
   const size_t each = (size_t)(n * k), copies = each < ELEMENTS ? ELEMENTS / each : 1;
   const auto next_copy = [&](int i) { p.b = all + each * ((size_t)i % copies); };
@@ -254,10 +258,11 @@ static void time_skinny(int64_t m, int64_t n, int64_t k, bool transpose_b) {
          transpose_b ? "[n,k]" : "[k,n]", (long long)n, (long long)k, blas_best.function,
          blas_best.setting, theirs, bytes / theirs / 1e3);
   char name[64] = "chosen";
-  uint64_t room = gemm_scratch(&p);
+  uint64_t room = gemm_scratch_bytes(&p);
   for (int w = -1; w < 0 || gemm_describe_variant(&p, (uint32_t)w, name, sizeof name, &room); w++) {
-    if ((w >= 0 && !is_skinny(name)) || room > WORK) continue;
-    const double ours = median_time([&](int i) { next_copy(i), gemm_issue_variant(&p, w); }, 15, 8);
+    if ((w >= 0 && !is_skinny_variant(name)) || room > WORK) continue;
+    const double ours = median_microseconds_per_call(
+        [&](int i) { next_copy(i), gemm_issue_variant(&p, w); }, 15, 8);
     next_copy(0), gemm_issue_variant(&p, w);
     if (w < 0)
       CHECK(cudaMemcpyAsync(first, y, (size_t)(m * n) * 4, cudaMemcpyDeviceToDevice, stream));
@@ -268,7 +273,7 @@ static void time_skinny(int64_t m, int64_t n, int64_t k, bool transpose_b) {
   fflush(stdout);
 }
 
-static float *random_matrix(unsigned seed) {
+static float *random_device_matrix(unsigned seed) {
   float *x = (float *)malloc(ELEMENTS * sizeof *x), *at;
   for (size_t i = 0; i < ELEMENTS; i++) {
     seed = seed * 1664525u + 1013904223u;
@@ -280,11 +285,11 @@ static float *random_matrix(unsigned seed) {
   return at;
 }
 
-static void create_buffers() {
+static void create_buffers_print_device() {
   CHECK(cudaGetDeviceProperties(&device, 0));
   CHECK(cudaStreamCreate(&stream));
   cublasCreate(&blas);
-  a = random_matrix(1), b = random_matrix(2);
+  a = random_device_matrix(1), b = random_device_matrix(2);
   CHECK(cudaMalloc(&y, ELEMENTS * sizeof *y));
   CHECK(cudaMalloc(&first, ELEMENTS * sizeof *first));
   CHECK(cudaMalloc(&reference, ELEMENTS * sizeof *reference));
@@ -321,14 +326,14 @@ static void time_all_products() {
 
 int main(int argc, char **argv) {
   const bool only_skinny = argc > 1 && strcmp(argv[1], "few") == 0;
-  create_buffers();
+  create_buffers_print_device();
   if (!only_skinny) time_all_products();
   for (int transposed = 0; transposed < 2; transposed++)
     for (int64_t m = 1; m <= 16; m *= 2) {
-      time_skinny(m, 1024, 1024, transposed != 0);
-      time_skinny(m, 4096, 4096, transposed != 0);
-      time_skinny(m, 14336, 4096, transposed != 0);
-      time_skinny(m, 4096, 14336, transposed != 0);
+      time_skinny_product(m, 1024, 1024, transposed != 0);
+      time_skinny_product(m, 4096, 4096, transposed != 0);
+      time_skinny_product(m, 14336, 4096, transposed != 0);
+      time_skinny_product(m, 4096, 14336, transposed != 0);
     }
   return 0;
 }

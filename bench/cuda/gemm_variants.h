@@ -23,16 +23,16 @@ typedef struct gemm_product {
 /* Writes the name and the bytes of scratch of variant number i; returns 0 if there are fewer
  * variants. */
 int gemm_describe_variant(const gemm_product *p, uint32_t i, char *name, size_t name_bytes,
-                          uint64_t *work);
+                          uint64_t *scratch_bytes);
 /* Launches variant number i of the product, or, if i is negative, the variant that the backend
  * chooses. Returns 0 on success. */
 int gemm_issue_variant(const gemm_product *p, int i);
 /* returns the bytes of scratch of the variant that the backend chooses */
-uint64_t gemm_scratch(const gemm_product *p);
+uint64_t gemm_scratch_bytes(const gemm_product *p);
 
 /* Implemented by the benchmark: launches kernel `name` on its stream; returns 0 on success. */
-int gemm_launch_kernel(const char *name, uint32_t x, uint32_t y, uint32_t threads, uint32_t shared,
-                       const void *args);
+int gemm_launch_kernel(const char *name, uint32_t blocks_x, uint32_t blocks_y, uint32_t threads,
+                       uint32_t shared_bytes, const void *args);
 #ifdef __cplusplus
 }
 #endif

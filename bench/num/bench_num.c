@@ -154,7 +154,7 @@ static void measure_row(const row *r, cost out[IMPLEMENTATIONS]) {
 /* ---- the table ---- */
 
 /* Returns the value of a key in /proc/cpuinfo, for the first processor. */
-static const char *cpu_info(const char *key) {
+static const char *read_cpu_info(const char *key) {
   static char line[4096];
   const char *value = "unknown";
   FILE *file = fopen("/proc/cpuinfo", "r");
@@ -170,10 +170,10 @@ static const char *cpu_info(const char *key) {
 
 /* Finds SLEEF's functions with fused multiply-add, which are in the library but not in every
  * header. */
-static void find_sleef_fma(void) {
+static void look_up_sleef_fma_functions(void) {
   char name[64];
   void *self = dlopen(NULL, RTLD_NOW);
-  if (self == NULL || strstr(cpu_info("flags"), " fma ") == NULL) return;
+  if (self == NULL || strstr(read_cpu_info("flags"), " fma ") == NULL) return;
   for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
     function *f = &functions[i];
     snprintf(name, sizeof name, "Sleef_finz_%sf1_u10purecfma", f->name);
@@ -185,28 +185,28 @@ static void find_sleef_fma(void) {
 static void print_machine(void) {
   char version[64] = "unknown";
   confstr(_CS_GNU_LIBC_VERSION, version, sizeof version);
-  printf("CPU: %s. Compiler: %s. C library: %s.\n\n", cpu_info("model name"), VOLTA_BENCH_COMPILER,
-         version);
+  printf("CPU: %s. Compiler: %s. C library: %s.\n\n", read_cpu_info("model name"),
+         VOLTA_BENCH_COMPILER, version);
 }
 
-static void print_range(const row *r) {
+static void print_name_and_ranges(const row *r) {
   printf("| %s | %s[%g, %g]", r->f->name, r->how == BITS ? "bits of " : "", (double)r->x_from,
          (double)r->x_to);
   if (r->y_from < r->y_to) printf(", y [%g, %g]", (double)r->y_from, (double)r->y_to);
 }
 
-static void print_cost(const cost *c, const char *which) {
+static void print_cost(const cost *c, const char *mark) {
   if (c->least > 0)
-    printf(" | %.1f / %.1f%s", c->least, c->median, which);
+    printf(" | %.1f / %.1f%s", c->least, c->median, mark);
   else
     printf(" | ");
 }
 
-static void print_costs(const row *r, const cost c[IMPLEMENTATIONS]) {
+static void print_row_of_costs(const row *r, const cost c[IMPLEMENTATIONS]) {
   const cost *plain = &c[SLEEF_PLAIN], *fma = &c[SLEEF_FMA];
   const int is_fma = fma->least > 0 && fma->least < plain->least;
   const cost *sleef = is_fma ? fma : plain;
-  print_range(r);
+  print_name_and_ranges(r);
   print_cost(&c[OURS], "");
   print_cost(&c[LIBRARY], "");
   print_cost(sleef, is_fma ? " fma" : "");
@@ -225,7 +225,7 @@ static int is_wanted(const char *name, int argc, char **argv) {
 
 int main(int argc, char **argv) {
   print_machine();
-  find_sleef_fma();
+  look_up_sleef_fma_functions();
   printf(
       "Least / median of %d rounds, in %s per element; the ratio is Volta's to the C library's; the"
       "\nlast columns say how many of the results are not correctly rounded. SLEEF's faster "
@@ -238,7 +238,7 @@ int main(int argc, char **argv) {
     cost c[IMPLEMENTATIONS];
     if (!is_wanted(rows[i].f->name, argc, argv)) continue;
     measure_row(&rows[i], c);
-    print_costs(&rows[i], c);
+    print_row_of_costs(&rows[i], c);
   }
   return 0;
 }

@@ -45,7 +45,7 @@ static void fail_and_exit(const char *what, const vt_diag *d) {
   exit(1);
 }
 
-static double time_passes(const vt_graph *g, vt_graph **out) {
+static double time_passes(const vt_graph *g, vt_graph **out_graph) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
   vt_graph *from = NULL;
   vt_diag d = {0};
@@ -57,7 +57,7 @@ static double time_passes(const vt_graph *g, vt_graph **out) {
     from = to;
   }
   const double spent = cpu_seconds() - start;
-  *out = from;
+  *out_graph = from;
   return spent;
 }
 
@@ -115,7 +115,7 @@ static void print_table(void) {
 /* Planning 10,000 nodes may take a quarter of a CPU second, and the time per n log n may grow
  * threefold from 10,000 to 100,000 nodes. This bound is wide, because a machine may be slow; a
  * quadratic planner would take a hundred times as long for the larger graph. */
-static int check_time_limits(void) {
+static int is_planning_too_slow(void) {
   const double most = 0.25, growth = 3.0;
   int bad = 0;
   for (const bench_form *f = bench_forms; f->name != NULL; f++) {
@@ -138,7 +138,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "usage: bench_plan [--check]\n");
     return 2;
   }
-  if (argc > 1) return getenv("VOLTA_TEST_FULL") == NULL ? 77 : check_time_limits();
+  if (argc > 1) return getenv("VOLTA_TEST_FULL") == NULL ? 77 : is_planning_too_slow();
   print_table();
   return 0;
 }

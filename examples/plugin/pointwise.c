@@ -147,21 +147,24 @@ static float *first_element(const vt_bk_tensor *t, const uint64_t *buffers) {
   return (float *)(void *)((char *)(uintptr_t)buffers[t->arena] + t->offset);
 }
 
-/* Stride of operand `t` along axis `axis` of a result of rank `rank`. The last axes of both are
- * aligned. An axis that the operand lacks, or whose extent is 1, is broadcast: its stride is 0. */
-static int64_t stride_along(const vt_bk_tensor *t, uint32_t rank, uint32_t axis) {
-  if (axis + t->rank < rank) return 0;
-  const uint32_t own = axis + t->rank - rank;
+/* Stride of operand `t` along axis `axis` of a result of rank `result_rank`. The last axes of both
+ * are aligned. An axis that the operand lacks, or whose extent is 1, is broadcast: its stride is 0.
+ */
+static int64_t stride_along_result_axis(const vt_bk_tensor *t, uint32_t result_rank,
+                                        uint32_t axis) {
+  if (axis + t->rank < result_rank) return 0;
+  const uint32_t own = axis + t->rank - result_rank;
   return t->dim[own] == 1 ? 0 : t->stride[own];
 }
 
 /* Offset in elements at which row `row` of the result begins in operand `t`. A row is a range of
  * the last axis; rows are counted in row-major order. */
-static int64_t row_start(const vt_bk_tensor *t, const vt_bk_tensor *out, int64_t row) {
+static int64_t row_offset_in_elements(const vt_bk_tensor *t, const vt_bk_tensor *result,
+                                      int64_t row) {
   int64_t at = 0;
-  for (uint32_t axis = out->rank - 1; axis-- > 0;) {
-    at += row % out->dim[axis] * stride_along(t, out->rank, axis);
-    row /= out->dim[axis];
+  for (uint32_t axis = result->rank - 1; axis-- > 0;) {
+    at += row % result->dim[axis] * stride_along_result_axis(t, result->rank, axis);
+    row /= result->dim[axis];
   }
   return at;
 }
@@ -178,9 +181,9 @@ static void run_rows(const vt_bk_step *step, row_fn *row, const uint64_t *buffer
   int64_t rows = 1;
   for (uint32_t axis = 0; axis < last; axis++) rows *= y->dim[axis];
   for (int64_t r = 0; r < rows; r++)
-    row(py + row_start(y, y, r), y->stride[last], pa + row_start(a, y, r),
-        stride_along(a, y->rank, last), pb + row_start(b, y, r), stride_along(b, y->rank, last),
-        y->dim[last]);
+    row(py + row_offset_in_elements(y, y, r), y->stride[last], pa + row_offset_in_elements(a, y, r),
+        stride_along_result_axis(a, y->rank, last), pb + row_offset_in_elements(b, y, r),
+        stride_along_result_axis(b, y->rank, last), y->dim[last]);
 }
 
 static void run_step(const vt_bk_step *step, const uint64_t *buffers) {

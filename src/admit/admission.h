@@ -69,7 +69,7 @@ typedef struct vt_difference {
   /* Number of elements of the output that differ, and of all its elements. */
   uint64_t differing, compared;
 } vt_difference;
-vt_status vt_difference_between_runs(vt_program *p, vt_program *right, vt_difference *out,
+vt_status vt_difference_between_runs(vt_program *tested, vt_program *reference, vt_difference *out,
                                      vt_diag *d) VT_NODISCARD;
 
 /* The run that showed a fault: what is needed to run it again. */

@@ -5,7 +5,7 @@
 #include "volta/volta_admit.h"
 #include "vt_test.h"
 
-static uint32_t check_number(const char *check) {
+static uint32_t number_of_check(const char *check) {
   uint32_t i = 0;
   while (i < vt_admission_checks() && strcmp(vt_admission_check(i), check) != 0) i++;
   CHECK(i < vt_admission_checks());
@@ -13,9 +13,11 @@ static uint32_t check_number(const char *check) {
 }
 
 /* The value of the option `skip` that skips every check but this one. */
-static uint64_t skip_all_but(const char *check) { return ~(UINT64_C(1) << check_number(check)); }
+static uint64_t skip_mask_for_all_but(const char *check) {
+  return ~(UINT64_C(1) << number_of_check(check));
+}
 
-static void test_check_names(void) {
+static void test_check_names_in_order(void) {
   static const char *const order[] = {"rules",   "capabilities", "suite", "repeat",  "spoilt",
                                       "threads", "order",        "mode",  "examples"};
   CHECK(vt_admission_checks() == sizeof order / sizeof *order);
@@ -27,7 +29,7 @@ static void test_check_names(void) {
   CHECK(vt_admission_check_about(vt_admission_checks()) == NULL);
 }
 
-static void test_invalid_requests(void) {
+static void test_invalid_requests_fail(void) {
   static const struct {
     const char *backend;
     vt_status want;
@@ -64,7 +66,7 @@ static void test_single_check_passes(void) {
   const vt_admit_options o = {.size = sizeof o,
                               .brief = 1,
                               .backend = "island:1",
-                              .skip = skip_all_but("rules"),
+                              .skip = skip_mask_for_all_but("rules"),
                               .progress = record_progress,
                               .progress_user = &h};
   vt_admission *a = NULL;
@@ -96,13 +98,13 @@ static void test_null_backend_is_refused(void) {
 /* ---- memory ---- */
 
 /* Each admission that runs out of memory returns VT_NOMEM, frees everything and has no verdict. */
-static void test_out_of_memory(void) {
+static void test_admission_out_of_memory(void) {
   vt_fault fault = {0};
   const vt_alloc alloc = vt_fault_alloc(&fault);
   vt_admit_options o = {.size = sizeof o,
                         .brief = 1,
                         .backend = "reference",
-                        .skip = skip_all_but("rules"),
+                        .skip = skip_mask_for_all_but("rules"),
                         .jobs = 1,
                         .alloc = &alloc};
   for (long left = 1; left < 5000; left += 1 + left / 2) {
@@ -115,10 +117,10 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_check_names();
-  test_invalid_requests();
+  test_check_names_in_order();
+  test_invalid_requests_fail();
   test_single_check_passes();
   test_null_backend_is_refused();
-  test_out_of_memory();
+  test_admission_out_of_memory();
   TEST_DONE();
 }

@@ -24,7 +24,7 @@ typedef struct gradient_builder {
   vt_diag *d;
 } gradient_builder;
 
-static int is_float(const vt_type *t) {
+static int is_f32_or_f64(const vt_type *t) {
   return t->dtype == VT_DTYPE_F32 || t->dtype == VT_DTYPE_F64;
 }
 
@@ -45,21 +45,22 @@ static void copy_forward_graph(gradient_builder *r) {
 
 /* Adds a contribution to the gradient of a value. Contributions arrive from the last use of the
  * value to the first and are summed in this order. */
-static void add_contribution(gradient_builder *r, uint32_t value, uint32_t d) {
+static void add_contribution(gradient_builder *r, uint32_t value, uint32_t contribution) {
   uint32_t *so_far = &r->d_map[value];
-  if (d == VT_NO_VALUE) return;
-  *so_far = *so_far == VT_NO_VALUE ? d : vt_build2(&r->gb.b, VT_OP_add, *so_far, d);
+  if (contribution == VT_NO_VALUE) return;
+  *so_far =
+      *so_far == VT_NO_VALUE ? contribution : vt_build2(&r->gb.b, VT_OP_add, *so_far, contribution);
 }
 
 /* Adds an input dy.NAME for each float output as the start of its gradient. */
-static void add_output_gradients(gradient_builder *r) {
+static void add_inputs_for_output_gradients(gradient_builder *r) {
   for (uint32_t i = r->g->n_results; i-- > 0;) {
     const vt_result *y = &r->g->results[i];
     const vt_type *type = &r->g->values[y->value].type;
     char name[220];
     const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
     snprintf(name, sizeof name, "dy.%s", y->name);
-    if (is_float(type)) add_contribution(r, y->value, vt_graph_add_port(&r->gb, &port, type));
+    if (is_f32_or_f64(type)) add_contribution(r, y->value, vt_graph_add_port(&r->gb, &port, type));
   }
 }
 
@@ -71,17 +72,17 @@ static int any_result_has_gradient(const gradient_builder *r, const vt_node *n) 
 
 /* A gradient must have the shape and the dtype of its operand, except that the gradient of an
  * operand whose dtype is used for storage only is f32. */
-static vt_status check_gradient_type(gradient_builder *r, const vt_op_info *op, uint32_t k,
-                                     uint32_t value, uint32_t d) {
-  const vt_type *have = r->gb.b.type(&r->gb.b, d), *want = &r->g->values[value].type;
+static vt_status check_gradient_type(gradient_builder *r, const vt_op_info *op, uint32_t operand,
+                                     uint32_t value, uint32_t gradient) {
+  const vt_type *have = r->gb.b.type(&r->gb.b, gradient), *want = &r->g->values[value].type;
   /* The graph failed to build, which vt_graph_freeze reports. */
-  if (d == VT_NO_VALUE || have == NULL) return VT_OK;
+  if (gradient == VT_NO_VALUE || have == NULL) return VT_OK;
   vt_type like = *want;
-  if (!is_float(want)) like.dtype = VT_DTYPE_F32;
+  if (!is_f32_or_f64(want)) like.dtype = VT_DTYPE_F32;
   if (vt_type_equal(have, &like)) return VT_OK;
   return VT_FAIL(r->d, VT_UNSUPPORTED,
                  "no gradient: the gradient of '%s' by operand %u has another type", op->name,
-                 k + 1);
+                 operand + 1);
 }
 
 static vt_status differentiate_node(gradient_builder *r, const vt_node *n) {
@@ -113,7 +114,7 @@ static vt_status differentiate_node(gradient_builder *r, const vt_node *n) {
   return VT_OK;
 }
 
-static vt_status add_gradient_result(gradient_builder *r, const char *input) {
+static vt_status add_result_for_input_gradient(gradient_builder *r, const char *input) {
   uint32_t port = 0;
   char name[220];
   while (port < r->g->n_ports && strcmp(r->g->ports[port].name, input) != 0) port++;
@@ -135,11 +136,11 @@ static vt_status build_gradient(gradient_builder *r, const vt_suite_block *b) {
           r->d, VT_UNSUPPORTED,
           "no gradient: nodes with bodies or with too many operands are not differentiated");
   copy_forward_graph(r);
-  add_output_gradients(r);
+  add_inputs_for_output_gradients(r);
   for (uint32_t i = r->g->n_nodes; i-- > 0;) VT_TRY(differentiate_node(r, &r->g->nodes[i]));
   VT_TRY(r->gb.status); /* a failed build would look like a missing gradient below */
   for (uint32_t i = 0; i < b->n_domains; i++)
-    if (b->domain[i].wanted) VT_TRY(add_gradient_result(r, b->domain[i].input));
+    if (b->domain[i].wanted) VT_TRY(add_result_for_input_gradient(r, b->domain[i].input));
   return VT_OK;
 }
 

@@ -212,7 +212,7 @@ static int read_declared_range(const vt_port_info *info, int64_t *lo, int64_t *h
 /* ---- tensors ---- */
 
 /* Parses the dimensions of a type such as "f32[2, 3]"; returns 0 if one is symbolic. */
-static int parse_dims(vt_tensor *t, const vt_port_info *info) {
+static int parse_type_of_port(vt_tensor *t, const vt_port_info *info) {
   const char *s = strchr(info->type, '[');
   *t = (vt_tensor){.dtype = info->dtype, .rank = info->rank};
   for (uint32_t i = 0; i < info->rank; i++) {
@@ -230,7 +230,7 @@ static vt_status add_input_of_port(vt_case_inputs *in, const vt_port_info *info,
   vt_case_input *x = &in->input[in->n];
   uint64_t count, bytes;
   x->info = *info;
-  if (!parse_dims(&x->t, info))
+  if (!parse_type_of_port(&x->t, info))
     return VT_FAIL(d, VT_FORMAT, "a case has the symbolic type %.100s", info->type);
   VT_TRY(vt_tensor_bytes(&x->t, &count, &bytes, d));
   x->t.data = vt_arena_array(&in->arena, (size_t)bytes, 1);

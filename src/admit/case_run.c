@@ -15,13 +15,13 @@ static vt_status add_model_text(const vt_case *c, vt_alloc a, vt_text *out, vt_d
   return vt_text_status(out) == VT_OK ? VT_OK : VT_FAIL(d, VT_NOMEM, "out of memory");
 }
 
-vt_status vt_case_text(const vt_suite *s, uint32_t i, vt_text *out, vt_diag *d) {
+vt_status vt_case_model_text(const vt_suite *s, uint32_t i, vt_text *out, vt_diag *d) {
   return add_model_text(&s->cases[i], out->a, out, d);
 }
 
 /* 1 if the model uses the op of its case. The answer is always 1 for a literal, which is printed as
  * a number with its type, and for a gradient, which need not use the op. */
-static int uses_op(const vt_case *c, const vt_model *m) {
+static int model_uses_op_of_case(const vt_case *c, const vt_model *m) {
   const vt_op_info *op = c->model->block->op;
   char call[64];
   if (c->gradient || op->number == VT_OP_literal) return 1;
@@ -36,7 +36,7 @@ static vt_status parse_model(const vt_case *c, const vt_text *text, const vt_all
   const vt_status s = vt_model_parse(text->s, text->n, alloc, &m, &why);
   if (s == VT_NOMEM) return VT_FAIL(d, s, "%s", why.text);
   if (s != VT_OK) return VT_FAIL(d, s, "the model does not parse: line %u: %s", why.line, why.text);
-  if (!uses_op(c, m)) {
+  if (!model_uses_op_of_case(c, m)) {
     vt_model_free(m);
     return VT_FAIL(d, VT_FORMAT, "the model does not use '%s'", c->model->block->op->name);
   }
@@ -78,7 +78,7 @@ vt_status vt_case_run_program(const vt_model *m, const vt_case_inputs *in, const
   o.size = sizeof o;
   if (o.passes == NULL) o.passes = "bind,lower";
   *out_program = NULL;
-  VT_TRY(vt_program_new_flags(m, &o, VT_PREPARE_UNTRIED, out_program, d));
+  VT_TRY(vt_program_new_with_flags(m, &o, VT_PREPARE_UNTRIED, out_program, d));
   VT_TRY(vt_case_inputs_set(in, *out_program, d));
   return vt_program_run(*out_program, d);
 }
@@ -90,7 +90,7 @@ static const char *index_error_text(const vt_case *c, vt_status s, const vt_diag
 }
 
 /* Sets the digest of the run, or of the expected error message; returns 0 if the run failed. */
-static int set_digest(const vt_case *c, vt_program *p, vt_diag *d, vt_case_result *out) {
+static int set_digest_of_run(const vt_case *c, vt_program *p, vt_diag *d, vt_case_result *out) {
   const char *words = index_error_text(c, out->status, d);
   if (words != NULL) {
     const vt_hash256 h = vt_hash_bytes(words, strlen(words));
@@ -101,16 +101,16 @@ static int set_digest(const vt_case *c, vt_program *p, vt_diag *d, vt_case_resul
   return out->status == VT_OK;
 }
 
-static void add_hex(char *out, const uint8_t bytes[8]) {
+static void print_8_bytes_as_hex(char *out, const uint8_t bytes[8]) {
   for (int i = 0; i < 8; i++) snprintf(out + 2 * i, 3, "%02x", bytes[i]);
 }
 
-static int compare_digest(const vt_case *c, const vt_diag *d, vt_case_result *out) {
+static int compare_with_stored_digest(const vt_case *c, const vt_diag *d, vt_case_result *out) {
   char have[17], want[17];
   if (c->expected == NULL) return VT_CASE_UNKNOWN;
   if (memcmp(out->digest, c->expected, 8) == 0) return VT_CASE_PASSED;
-  add_hex(have, out->digest);
-  add_hex(want, c->expected);
+  print_8_bytes_as_hex(have, out->digest);
+  print_8_bytes_as_hex(want, c->expected);
   if (out->status == VT_OK)
     snprintf(out->text, sizeof out->text, "the digest starts %s, stored is %s", have, want);
   if (out->status != VT_OK)
@@ -130,10 +130,10 @@ void vt_case_result_of_run(const vt_suite *s, uint32_t i, vt_program *p, vt_stat
   *out = (vt_case_result){.status = status};
   if (p == NULL && status == VT_UNSUPPORTED) {
     set_failure(d, VT_CASE_UNSUPPORTED, out);
-  } else if (!set_digest(c, p, d, out)) {
+  } else if (!set_digest_of_run(c, p, d, out)) {
     set_failure(d, VT_CASE_FAILED, out);
   } else {
-    out->outcome = compare_digest(c, d, out);
+    out->outcome = compare_with_stored_digest(c, d, out);
   }
 }
 

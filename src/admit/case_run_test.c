@@ -4,7 +4,7 @@
 #include "suite_test.h"
 #include "vt_pool.h"
 
-static vt_case_result run_on_backend(const vt_suite *s, uint32_t i, const char *backend) {
+static vt_case_result run_case_on_backend(const vt_suite *s, uint32_t i, const char *backend) {
   const vt_options how = {.size = sizeof how, .backend = backend};
   vt_case_result r;
   memset(&r, 0x5a, sizeof r);
@@ -19,11 +19,11 @@ static int has_digest(const vt_case_result *r) {
 
 /* ---- outcomes ---- */
 
-static void test_passing_cases(const vt_suite *s) {
+static void test_cases_pass_on_each_backend(const vt_suite *s) {
   static const char *const backend[] = {"reference:0", "reference:1", "island"};
   for (uint32_t b = 0; b < 3; b++)
     for (uint32_t i = 0; i < s->n_cases; i++) {
-      const vt_case_result r = run_on_backend(s, i, backend[b]);
+      const vt_case_result r = run_case_on_backend(s, i, backend[b]);
       CHECK(r.outcome == VT_CASE_PASSED && r.text[0] == 0 && has_digest(&r));
       CHECK(r.status == (strncmp(s->cases[i].name, "gather", 6) == 0 ? VT_RANGE : VT_OK));
     }
@@ -39,7 +39,7 @@ static void test_wrong_stored_digest(const vt_suite *s) {
     wrong[7] ^= 1;
     (void)snprintf(stored, sizeof stored, "%02x, stored is %02x", right[7], right[0]);
     c->expected = wrong;
-    const vt_case_result r = run_on_backend(s, i, "reference");
+    const vt_case_result r = run_case_on_backend(s, i, "reference");
     const char *words = strncmp(c->name, "gather", 6) == 0
                             ? "it fails differently than stored: 'y' = gather: index "
                             : stored;
@@ -47,14 +47,14 @@ static void test_wrong_stored_digest(const vt_suite *s) {
     if (strstr(r.text, words) == NULL) fprintf(stderr, "  %s\n", r.text);
     CHECK(memcmp(r.digest, right, 8) == 0);
     c->expected = NULL;
-    CHECK(run_on_backend(s, i, "reference").outcome == VT_CASE_UNKNOWN);
+    CHECK(run_case_on_backend(s, i, "reference").outcome == VT_CASE_UNKNOWN);
     c->expected = right;
   }
 }
 
-static void test_unsupported_and_failed(const vt_suite *s) {
-  const vt_case_result unsupported = run_on_backend(s, 0, "null"),
-                       nowhere = run_on_backend(s, 0, "nowhere");
+static void test_unsupported_and_failed_outcomes(const vt_suite *s) {
+  const vt_case_result unsupported = run_case_on_backend(s, 0, "null"),
+                       nowhere = run_case_on_backend(s, 0, "nowhere");
   CHECK(unsupported.outcome == VT_CASE_UNSUPPORTED && unsupported.status == VT_UNSUPPORTED);
   CHECK(unsupported.text[0] != 0 && !has_digest(&unsupported));
   CHECK(nowhere.outcome == VT_CASE_FAILED && nowhere.status == VT_BACKEND);
@@ -62,7 +62,7 @@ static void test_unsupported_and_failed(const vt_suite *s) {
 }
 
 /* Cases whose model has a mistake must fail with the right status and message. */
-static void test_faulty_models(void) {
+static void test_cases_with_faulty_models_fail(void) {
   static const struct {
     const char *text, *words;
     vt_status status;
@@ -82,12 +82,12 @@ static void test_faulty_models(void) {
        "no gradient: the model has no input 'q'", VT_UNSUPPORTED},
   };
   for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
-    write_text("a.cts", row[i].text);
+    write_text_in_folder("a.cts", row[i].text);
     vt_suite *s = read_small_suite(0);
     uint32_t at = 0; /* number of the first gradient case, or 0 if there is none */
     while (at + 1 < s->n_cases && !s->cases[at].gradient) at++;
     if (!s->cases[at].gradient) at = 0;
-    const vt_case_result r = run_on_backend(s, at, "reference");
+    const vt_case_result r = run_case_on_backend(s, at, "reference");
     CHECK(r.outcome == VT_CASE_FAILED && r.status == row[i].status && !has_digest(&r));
     CHECK(strstr(r.text, row[i].words) != NULL);
     if (strstr(r.text, row[i].words) == NULL || r.status != row[i].status)
@@ -127,7 +127,7 @@ static void test_open_gradient_case(const vt_suite *s) {
   CHECK(strcmp(in.input[1].info.name, "dy.y") == 0 && in.input[1].t.dim[0] == 3);
   CHECK(in.input[0].t.dtype == VT_DTYPE_F64 && in.input[0].t.rank == 1);
   vt_text_init(&text, vt_alloc_default());
-  CHECK(vt_case_text(s, i, &text, NULL) == VT_OK && strcmp(text.s, vt_model_text(m)) == 0);
+  CHECK(vt_case_model_text(s, i, &text, NULL) == VT_OK && strcmp(text.s, vt_model_text(m)) == 0);
   CHECK(strstr(text.s, "output dx.x") != NULL);
   vt_text_done(&text);
   vt_case_inputs_done(&in);
@@ -143,10 +143,10 @@ typedef struct crowd {
 
 static void run_case_job(void *context, uint64_t i) {
   crowd *c = context;
-  c->result[i] = run_on_backend(c->s, (uint32_t)(i % c->s->n_cases), "reference");
+  c->result[i] = run_case_on_backend(c->s, (uint32_t)(i % c->s->n_cases), "reference");
 }
 
-static void test_cases_in_threads(const vt_suite *s) {
+static void test_cases_pass_in_threads(const vt_suite *s) {
   static crowd c;
   vt_pool *pool = NULL;
   c.s = s;
@@ -158,7 +158,7 @@ static void test_cases_in_threads(const vt_suite *s) {
 
 /* ---- out of memory ---- */
 
-static long fail_each_allocation(const vt_suite *s, uint32_t i) {
+static long fail_each_allocation_of_case(const vt_suite *s, uint32_t i) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     vt_fault fault = {.left = left};
@@ -176,22 +176,23 @@ static long fail_each_allocation(const vt_suite *s, uint32_t i) {
 }
 
 int main(void) {
-  folder_new();
+  make_test_folder();
   write_small_suite();
   vt_suite *s = read_small_suite(1);
   CHECK(s->n_cases == SMALL_CASES);
-  test_passing_cases(s);
+  test_cases_pass_on_each_backend(s);
   test_wrong_stored_digest(s);
-  test_unsupported_and_failed(s);
+  test_unsupported_and_failed_outcomes(s);
   test_default_passes(s);
   test_open_gradient_case(s);
-  test_cases_in_threads(s);
-  CHECK(fail_each_allocation(s, vt_suite_find(s, "relu/T=f32/S=3/A=1/few")) > 20);
-  CHECK(fail_each_allocation(s, vt_suite_find(s, "relu/T=f32/S=3/A=1/gradient.ordinary")) > 20);
+  test_cases_pass_in_threads(s);
+  CHECK(fail_each_allocation_of_case(s, vt_suite_find(s, "relu/T=f32/S=3/A=1/few")) > 20);
+  CHECK(fail_each_allocation_of_case(s, vt_suite_find(s, "relu/T=f32/S=3/A=1/gradient.ordinary")) >
+        20);
   vt_suite_free(s);
-  remove_file("b.cts");
-  remove_file("cts.digests");
-  test_faulty_models();
-  folder_done();
+  remove_file_in_folder("b.cts");
+  remove_file_in_folder("cts.digests");
+  test_cases_with_faulty_models_fail();
+  remove_test_folder();
   TEST_DONE();
 }

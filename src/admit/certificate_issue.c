@@ -11,12 +11,13 @@
 /* ---- the file that contains a built-in backend ---- */
 
 /* Parses a line of /proc/self/maps, such as "55d0-55e0 r-xp 00000000 08:01 1234
- * /usr/lib/libvolta.so". Returns 1 and the path if the line's range of addresses contains `at`. */
-static int path_if_mapped(char *line, uintptr_t at, const char **out) {
+ * /usr/lib/libvolta.so". Returns 1 and the path if the line's range of addresses contains
+ * `address`. */
+static int path_if_mapped(char *line, uintptr_t address, const char **out) {
   char *rest;
   const uint64_t first = strtoull(line, &rest, 16);
   const uint64_t end = *rest == '-' ? strtoull(rest + 1, &rest, 16) : 0;
-  if (at < first || at >= end) return 0;
+  if (address < first || address >= end) return 0;
   char *path = strchr(rest, '/');
   if (path == NULL) return 0;
   path[strcspn(path, "\n")] = 0;
@@ -54,55 +55,55 @@ static void set_field(draft *x, uint32_t field, const char *value) {
   x->c.value[field] = vt_arena_string(x->arena, value, x->c.n[field]);
 }
 
-static void set_number(draft *x, uint32_t field, uint64_t value) {
+static void set_number_field(draft *x, uint32_t field, uint64_t value) {
   char text[24];
   snprintf(text, sizeof text, "%llu", (unsigned long long)value);
   set_field(x, field, text);
 }
 
-static void set_quoted(draft *x, uint32_t field, const char *value) {
+static void set_quoted_field(draft *x, uint32_t field, const char *value) {
   vt_text t;
   vt_text_init(&t, x->arena->a);
-  vt_certificate_add_text(&t, value);
+  vt_certificate_add_quoted_text(&t, value);
   if (vt_text_status(&t) == VT_OK) set_field(x, field, t.s);
   if (vt_text_status(&t) != VT_OK) x->arena->failed = 1;
   vt_text_done(&t);
 }
 
-static void set_hash(draft *x, uint32_t field, const vt_hash256 *h) {
+static void set_hash_field(draft *x, uint32_t field, const vt_hash256 *h) {
   char hex[65];
   vt_hash_hex(h, hex);
-  set_quoted(x, field, hex);
+  set_quoted_field(x, field, hex);
 }
 
-static void set_capability_field(draft *x, uint64_t has) {
+static void set_capability_field(draft *x, uint64_t caps) {
   vt_text t;
   vt_text_init(&t, x->arena->a);
-  vt_certificate_add_capabilities(&t, has);
+  vt_certificate_add_capabilities(&t, caps);
   if (vt_text_status(&t) == VT_OK) set_field(x, VT_CERTIFICATE_capabilities, t.s);
   if (vt_text_status(&t) != VT_OK) x->arena->failed = 1;
   vt_text_done(&t);
 }
 
 static void set_count_fields(draft *x, const vt_admission_counts *c) {
-  set_number(x, VT_CERTIFICATE_rules, c->rules);
-  set_number(x, VT_CERTIFICATE_tried, c->capabilities);
-  set_number(x, VT_CERTIFICATE_cases, c->cases);
-  set_number(x, VT_CERTIFICATE_undeclared, c->undeclared);
-  set_number(x, VT_CERTIFICATE_repeated, c->repeated);
-  set_number(x, VT_CERTIFICATE_spoilt, c->spoilt);
-  set_number(x, VT_CERTIFICATE_threaded, c->threaded);
-  set_number(x, VT_CERTIFICATE_reordered, c->reordered);
-  set_number(x, VT_CERTIFICATE_examples, c->examples);
+  set_number_field(x, VT_CERTIFICATE_rules, c->rules);
+  set_number_field(x, VT_CERTIFICATE_tried, c->capabilities);
+  set_number_field(x, VT_CERTIFICATE_cases, c->cases);
+  set_number_field(x, VT_CERTIFICATE_undeclared, c->undeclared);
+  set_number_field(x, VT_CERTIFICATE_repeated, c->repeated);
+  set_number_field(x, VT_CERTIFICATE_spoilt, c->spoilt);
+  set_number_field(x, VT_CERTIFICATE_threaded, c->threaded);
+  set_number_field(x, VT_CERTIFICATE_reordered, c->reordered);
+  set_number_field(x, VT_CERTIFICATE_examples, c->examples);
 }
 
 static void set_build_fields(draft *x) {
   const vt_hash256 suite = vt_certificate_suite_digest();
-  set_quoted(x, VT_CERTIFICATE_format, VT_CERTIFICATE_FORMAT);
-  set_quoted(x, VT_CERTIFICATE_volta, VT_VERSION);
-  set_number(x, VT_CERTIFICATE_numerics, VT_NUMERICS_VERSION);
-  set_number(x, VT_CERTIFICATE_abi, VT_BK_ABI_MAJOR);
-  set_hash(x, VT_CERTIFICATE_suite, &suite);
+  set_quoted_field(x, VT_CERTIFICATE_format, VT_CERTIFICATE_FORMAT);
+  set_quoted_field(x, VT_CERTIFICATE_volta, VT_VERSION);
+  set_number_field(x, VT_CERTIFICATE_numerics, VT_NUMERICS_VERSION);
+  set_number_field(x, VT_CERTIFICATE_abi, VT_BK_ABI_MAJOR);
+  set_hash_field(x, VT_CERTIFICATE_suite, &suite);
 }
 
 /* The gateway prefixes the fingerprint of a plug-in's device with the content and a space; the
@@ -115,13 +116,13 @@ static vt_status set_device_fields(draft *x, const vt_device *dev, vt_diag *d) {
   if (plugin != NULL) print = strchr(print, ' ') + 1;
   if (plugin != NULL) content = *plugin;
   if (plugin == NULL) VT_TRY(hash_own_file(&content, d));
-  set_quoted(x, VT_CERTIFICATE_backend, name);
-  set_number(x, VT_CERTIFICATE_device, strtoull(strrchr(name, ':') + 1, NULL, 10));
-  set_quoted(x, VT_CERTIFICATE_about, caps->about);
-  set_hash(x, VT_CERTIFICATE_content, &content);
-  set_quoted(x, VT_CERTIFICATE_fingerprint, print);
+  set_quoted_field(x, VT_CERTIFICATE_backend, name);
+  set_number_field(x, VT_CERTIFICATE_device, strtoull(strrchr(name, ':') + 1, NULL, 10));
+  set_quoted_field(x, VT_CERTIFICATE_about, caps->about);
+  set_hash_field(x, VT_CERTIFICATE_content, &content);
+  set_quoted_field(x, VT_CERTIFICATE_fingerprint, print);
   set_capability_field(x, caps->has);
-  set_quoted(x, VT_CERTIFICATE_isa, vt_device_isa(dev));
+  set_quoted_field(x, VT_CERTIFICATE_isa, vt_device_isa(dev));
   return VT_OK;
 }
 

@@ -33,15 +33,15 @@ static vt_status run_round(const vt_admission *a, const variation *w, uint32_t r
     t->p = NULL;
   }
   if (t->p == NULL) {
-    VT_TRY(vt_program_new_flags(t->m, &how, VT_PREPARE_UNTRIED, &t->p, d));
+    VT_TRY(vt_program_new_with_flags(t->m, &how, VT_PREPARE_UNTRIED, &t->p, d));
     VT_TRY(vt_case_inputs_set(&t->in, t->p, d));
   }
   if (w->before != NULL) VT_TRY(w->before(t->p, round, d));
   return vt_program_run(t->p, d);
 }
 
-static void run_rounds(const vt_admission *a, uint32_t i, const variation *w,
-                       vt_case_outcome *out) {
+static void run_rounds_of_case(const vt_admission *a, uint32_t i, const variation *w,
+                               vt_case_outcome *out) {
   open_case t = {0};
   vt_diag d = {0};
   vt_status s = vt_case_open(a->suite, i, &a->a, &t.m, &t.in, &d);
@@ -63,9 +63,10 @@ static void run_rounds(const vt_admission *a, uint32_t i, const variation *w,
   vt_model_free(t.m);
 }
 
-static vt_status run_selected_cases(vt_admission *a, vt_case_fn *f, uint64_t *count, vt_diag *d) {
+static vt_status run_selected_cases(vt_admission *a, vt_case_fn *run_case, uint64_t *count,
+                                    vt_diag *d) {
   VT_TRY(vt_admission_select_cases(a, d));
-  return vt_admission_run_cases(a, a->selected, a->n_selected, 1, f, count, d);
+  return vt_admission_run_cases(a, a->selected, a->n_selected, 1, run_case, count, d);
 }
 
 /* ---- run again ---- */
@@ -77,7 +78,7 @@ static void describe_repeat(uint32_t round, char *out, size_t capacity) {
 
 static void run_case_repeatedly(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   const variation w = {.rounds = 3, .describe = describe_repeat};
-  run_rounds(a, i, &w, out);
+  run_rounds_of_case(a, i, &w, out);
 }
 
 vt_status vt_check_repeat(vt_admission *a, vt_diag *d) {
@@ -104,7 +105,7 @@ static void describe_poison(uint32_t round, char *out, size_t capacity) {
 
 static void run_case_poisoned(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   const variation w = {.rounds = PATTERNS, .before = poison_memory, .describe = describe_poison};
-  run_rounds(a, i, &w, out);
+  run_rounds_of_case(a, i, &w, out);
 }
 
 vt_status vt_check_spoilt(vt_admission *a, vt_diag *d) {
@@ -123,7 +124,7 @@ static void describe_threads(uint32_t round, char *out, size_t capacity) {
 
 static void run_case_with_threads(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   const variation w = {.rounds = THREADS, .threads = threads, .describe = describe_threads};
-  run_rounds(a, i, &w, out);
+  run_rounds_of_case(a, i, &w, out);
 }
 
 vt_status vt_check_threads(vt_admission *a, vt_diag *d) {

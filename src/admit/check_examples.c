@@ -18,7 +18,7 @@ static vt_status refuse_capability(vt_admission *a, const char *name, const char
                                    const vt_probe *broken, vt_diag *d) {
   const vt_options how = vt_admission_options(a, "bind,lower", 0);
   vt_model *m = NULL;
-  VT_TRY(vt_probe_model(broken, &a->a, &m, d));
+  VT_TRY(vt_probe_parse_model(broken, &a->a, &m, d));
   const vt_evidence e = {.m = m, .how = &how, .give = set_probe_values, .user = &broken};
   const vt_status s = vt_admission_refuse(a, name, reason, &e, d);
   vt_model_free(m);
@@ -60,7 +60,7 @@ static vt_status set_example_values(void *user, vt_program *p, vt_diag *d) {
 }
 
 /* 1 if the example is tested: the short form tests only the small models. */
-static int is_example_tested(const vt_admission *a, const vt_suite_example *x) {
+static int must_example_be_tested(const vt_admission *a, const vt_suite_example *x) {
   static const char *const small[] = {"mlp.vt", "quant_mlp.vt", "tiny_transformer.vt", "cnn.vt",
                                       "lstm.vt"};
   if (!a->o.brief) return 1;
@@ -69,13 +69,13 @@ static int is_example_tested(const vt_admission *a, const vt_suite_example *x) {
   return 0;
 }
 
-static vt_status check_example(vt_admission *a, vt_suite_example *x, const vt_evidence *e,
-                               vt_diag *d) {
+static vt_status run_and_check_example(vt_admission *a, vt_suite_example *x, const vt_evidence *e,
+                                       vt_diag *d) {
   char reason[600];
   uint8_t digest[32];
   vt_program *p = NULL;
   vt_diag why = {0};
-  vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
+  vt_status s = vt_program_new_with_flags(e->m, e->how, VT_PREPARE_UNTRIED, &p, &why);
   /* An example that the device does not support is no fault, and it may lack memory for large
    * ones. */
   if (s == VT_UNSUPPORTED || s == VT_NOMEM) return VT_OK;
@@ -101,7 +101,7 @@ static vt_status try_example(vt_admission *a, vt_suite_example *x, vt_diag *d) {
   how.n_bind = x->n_bind;
   VT_TRY(vt_model_parse(x->text, strlen(x->text), &a->a, &m, d));
   const vt_evidence e = {.m = m, .how = &how, .give = set_example_values, .user = x};
-  const vt_status s = check_example(a, x, &e, d);
+  const vt_status s = run_and_check_example(a, x, &e, d);
   vt_model_free(m);
   return s;
 }
@@ -110,7 +110,7 @@ vt_status vt_check_examples(vt_admission *a, vt_diag *d) {
   VT_TRY(vt_admission_load_suite(a, d));
   for (uint32_t i = 0; i < a->suite->n_examples && !a->refused; i++) {
     vt_admission_report_progress(a, i, a->suite->n_examples);
-    if (is_example_tested(a, &a->suite->example[i]))
+    if (must_example_be_tested(a, &a->suite->example[i]))
       VT_TRY(try_example(a, &a->suite->example[i], d));
   }
   return VT_OK;

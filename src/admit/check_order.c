@@ -6,19 +6,19 @@
 #include <string.h>
 #include "admission.h"
 
-static void run_case_in_order(const vt_admission *a, uint32_t i, const char *when,
-                              vt_case_outcome *out) {
+static void run_case_naming_order(const vt_admission *a, uint32_t i, const char *order,
+                                  vt_case_outcome *out) {
   vt_admission_run_case(a, i, out);
   if (out->r.outcome == VT_CASE_DIFFERS)
-    snprintf(out->reason, sizeof out->reason, "%s it gives other bits than the reference", when);
+    snprintf(out->reason, sizeof out->reason, "%s it gives other bits than the reference", order);
 }
 
 static void run_case_ascending(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  run_case_in_order(a, i, "one case after the other,", out);
+  run_case_naming_order(a, i, "one case after the other,", out);
 }
 
 static void run_case_descending(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
-  run_case_in_order(a, i, "one case after the other in descending order,", out);
+  run_case_naming_order(a, i, "one case after the other in descending order,", out);
 }
 
 /* ---- two programs open at the same time ---- */

@@ -25,11 +25,11 @@ static vt_status set_rule_inputs(void *user, vt_program *p, vt_diag *d) {
 
 /* Runs the model on the backend. If the backend does not support the model, *out stays NULL, which
  * is not a fault; any other failure refuses the backend. */
-static vt_status run_on_backend(vt_admission *a, const rule *r, const vt_evidence *e,
-                                vt_program **out, vt_diag *d) {
+static vt_status run_rule_on_backend(vt_admission *a, const rule *r, const vt_evidence *e,
+                                     vt_program **out, vt_diag *d) {
   char reason[600];
   vt_diag why = {0};
-  vt_status s = vt_program_new_flags(e->m, e->how, VT_PREPARE_UNTRIED, out, &why);
+  vt_status s = vt_program_new_with_flags(e->m, e->how, VT_PREPARE_UNTRIED, out, &why);
   if (s == VT_UNSUPPORTED) return VT_OK;
   if (s == VT_OK) s = e->give(e->user, *out, &why);
   if (s == VT_OK) s = vt_program_run(*out, &why);
@@ -39,12 +39,12 @@ static vt_status run_on_backend(vt_admission *a, const rule *r, const vt_evidenc
   return vt_admission_refuse(a, r->sentence, reason, e, d);
 }
 
-static vt_status compare_with_reference(vt_admission *a, const rule *r, vt_evidence *e,
-                                        vt_program *p, vt_diag *d) {
+static vt_status refuse_unless_as_reference(vt_admission *a, const rule *r, vt_evidence *e,
+                                            vt_program *p, vt_diag *d) {
   const vt_options ours = {.size = sizeof ours, .backend = "reference:0", .alloc = &a->a};
   vt_difference x = {0};
   vt_program *q = NULL;
-  vt_status s = vt_program_new_flags(e->m, &ours, VT_PREPARE_UNTRIED, &q, d);
+  vt_status s = vt_program_new_with_flags(e->m, &ours, VT_PREPARE_UNTRIED, &q, d);
   if (s == VT_OK) s = e->give(e->user, q, d);
   if (s == VT_OK) s = vt_program_run(q, d);
   if (s == VT_OK) s = vt_difference_between_runs(p, q, &x, d);
@@ -55,15 +55,15 @@ static vt_status compare_with_reference(vt_admission *a, const rule *r, vt_evide
   return vt_admission_refuse(a, r->sentence, "it gives other bits than the reference", e, d);
 }
 
-static vt_status try_model(vt_admission *a, const rule *r, const vt_model *m, vt_diag *d) {
+static vt_status try_rule_on_model(vt_admission *a, const rule *r, const vt_model *m, vt_diag *d) {
   const vt_options how = vt_admission_options(a, NULL, 0);
   vt_case_inputs in = {0};
   vt_program *p = NULL;
   VT_TRY(vt_case_inputs_init(m, &a->a, &in, d));
   vt_case_inputs_draw(&in, r->mix, vt_case_seed(r->sentence));
   vt_evidence e = {.m = m, .how = &how, .give = set_rule_inputs, .user = &in};
-  vt_status s = run_on_backend(a, r, &e, &p, d);
-  if (s == VT_OK && p != NULL && !a->refused) s = compare_with_reference(a, r, &e, p, d);
+  vt_status s = run_rule_on_backend(a, r, &e, &p, d);
+  if (s == VT_OK && p != NULL && !a->refused) s = refuse_unless_as_reference(a, r, &e, p, d);
   vt_program_free(p);
   vt_case_inputs_done(&in);
   return s;
@@ -76,7 +76,7 @@ static vt_status try_rule(vt_admission *a, const rule *r, vt_diag *d) {
       snprintf(text, sizeof text, "volta 1\nmodel rule {\n input %s\n output result = %s\n}\n",
                r->inputs, r->y);
   VT_TRY(vt_model_parse(text, (size_t)n, &a->a, &m, d));
-  const vt_status s = try_model(a, r, m, d);
+  const vt_status s = try_rule_on_model(a, r, m, d);
   vt_model_free(m);
   return s;
 }

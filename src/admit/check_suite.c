@@ -9,7 +9,7 @@
 
 /* Allocates the arrays with an entry per case, and lists the cases to run: all, or those of the
  * short form. */
-static vt_status choose_cases(vt_admission *a, vt_diag *d) {
+static vt_status list_cases_to_run(vt_admission *a, vt_diag *d) {
   const uint32_t n = a->suite->n_cases;
   a->in_short = VT_NEW_N(&a->arena, uint8_t, n);
   a->cases = VT_NEW_N(&a->arena, uint32_t, n);
@@ -28,7 +28,7 @@ static vt_status choose_cases(vt_admission *a, vt_diag *d) {
 vt_status vt_admission_load_suite(vt_admission *a, vt_diag *d) {
   if (a->suite != NULL) return VT_OK;
   VT_TRY(vt_suite_built_in(&a->a, &a->suite, d));
-  return choose_cases(a, d);
+  return list_cases_to_run(a, d);
 }
 
 /* ---- running cases ---- */
@@ -81,18 +81,18 @@ static vt_status refuse_case(vt_admission *a, uint32_t i, const vt_case_outcome 
 }
 
 /* 1 if the outcome shows a fault of the backend. */
-static int is_fault(const vt_case_outcome *x) {
+static int shows_fault_of_backend(const vt_case_outcome *x) {
   return x->r.outcome != VT_CASE_PASSED && x->r.outcome != VT_CASE_UNSUPPORTED;
 }
 
 /* Runs a case that failed again, with no other program open, so that the reported reason does not
  * depend on other programs. If it passes now, they caused the fault, and it is reported as one of
  * the check `order`. */
-static void rerun_alone(vt_admission *a, batch *p, uint32_t job) {
+static void rerun_case_alone(vt_admission *a, batch *p, uint32_t job) {
   vt_case_outcome *x = &p->out[job];
   const vt_case_outcome among = *x;
   run_batch_job(p, job);
-  if (is_fault(x)) return;
+  if (shows_fault_of_backend(x)) return;
   *x = among;
   a->check = "order";
   if (among.r.outcome == VT_CASE_DIFFERS)
@@ -102,13 +102,13 @@ static void rerun_alone(vt_admission *a, batch *p, uint32_t job) {
 
 /* Records whether the backend supports the case, counts it if it passed, and refuses the backend
  * for a fault. */
-static vt_status count_outcome(vt_admission *a, uint32_t i, const vt_case_outcome *x,
-                               uint64_t *count, vt_diag *d) {
+static vt_status record_outcome_of_case(vt_admission *a, uint32_t i, const vt_case_outcome *x,
+                                        uint64_t *count, vt_diag *d) {
   if (x->r.outcome == VT_CASE_FAILED && x->r.status == VT_NOMEM)
     return VT_FAIL(d, VT_NOMEM, "%s: %.300s", a->suite->cases[i].name, x->r.text);
   a->declared[i] = x->r.outcome == VT_CASE_UNSUPPORTED ? VT_DECLARED_NO : VT_DECLARED_YES;
   *count += x->r.outcome == VT_CASE_PASSED;
-  return is_fault(x) ? refuse_case(a, i, x, d) : VT_OK;
+  return shows_fault_of_backend(x) ? refuse_case(a, i, x, d) : VT_OK;
 }
 
 static vt_status run_batch(vt_admission *a, batch *p, uint32_t n, int at_once, uint64_t *count,
@@ -116,8 +116,8 @@ static vt_status run_batch(vt_admission *a, batch *p, uint32_t n, int at_once, u
   for (uint32_t i = 0; !at_once && i < n; i++) run_batch_job(p, i);
   if (at_once) vt_pool_run(a->pool, n, run_batch_job, p);
   for (uint32_t i = 0; i < n && !a->refused; i++) {
-    if (at_once && is_fault(&p->out[i])) rerun_alone(a, p, i);
-    VT_TRY(count_outcome(a, p->list[i], &p->out[i], count, d));
+    if (at_once && shows_fault_of_backend(&p->out[i])) rerun_case_alone(a, p, i);
+    VT_TRY(record_outcome_of_case(a, p->list[i], &p->out[i], count, d));
   }
   return VT_OK;
 }
@@ -248,7 +248,7 @@ static void plan_case(const vt_admission *a, uint32_t i, vt_case_outcome *out) {
   vt_program *p = NULL;
   vt_diag d = {0};
   vt_status s = vt_case_model(a->suite, i, &a->a, &m, &d);
-  if (s == VT_OK) s = vt_program_new_flags(m, &how, VT_PREPARE_UNTRIED, &p, &d);
+  if (s == VT_OK) s = vt_program_new_with_flags(m, &how, VT_PREPARE_UNTRIED, &p, &d);
   out->r.status = s;
   out->r.outcome = s == VT_UNSUPPORTED ? VT_CASE_UNSUPPORTED
                    : s == VT_OK        ? VT_CASE_PASSED
@@ -293,7 +293,7 @@ static uint32_t pick_every_nth(const vt_admission *a, uint8_t *picked, uint32_t 
 }
 
 /* Adds the ops of the case's steps to `covered`; returns 1 if it did not have one of them yet. */
-static int adds_step_ops(const vt_admission *a, uint32_t i, uint64_t *covered) {
+static int add_step_ops_to_covered(const vt_admission *a, uint32_t i, uint64_t *covered) {
   uint64_t more = 0;
   for (uint32_t k = 0; k < a->words; k++) {
     const uint64_t x = a->step_ops[(size_t)i * a->words + k];
@@ -307,9 +307,9 @@ static int adds_step_ops(const vt_admission *a, uint32_t i, uint64_t *covered) {
  * Picking a case of each op is not enough, because its plan need not have a step of that op. */
 static void pick_missing_ops(const vt_admission *a, uint8_t *picked, uint64_t *covered) {
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
-    if (picked[i]) (void)adds_step_ops(a, i, covered);
+    if (picked[i]) (void)add_step_ops_to_covered(a, i, covered);
   for (uint32_t i = 0; i < a->suite->n_cases; i++)
-    if (a->declared[i] == VT_DECLARED_YES && !picked[i] && adds_step_ops(a, i, covered))
+    if (a->declared[i] == VT_DECLARED_YES && !picked[i] && add_step_ops_to_covered(a, i, covered))
       picked[i] = 1;
 }
 

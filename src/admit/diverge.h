@@ -73,7 +73,7 @@ vt_status vt_divergence_write_report(const vt_divergence *x, const vt_fault_repo
                                      vt_diag *d) VT_NODISCARD;
 /* Prints the position of element `i` of a dense tensor as "[3, 0]". */
 enum { VT_INDEX_TEXT = VT_MAX_RANK * 24 + 3 };
-void vt_index_print(const vt_tensor *t, uint64_t i, char out[VT_INDEX_TEXT]);
+void vt_position_print(const vt_tensor *t, uint64_t element, char out[VT_INDEX_TEXT]);
 /* Appends a word, quoted for a shell if necessary. */
-void vt_text_shell_word(vt_text *out, const char *word);
+void vt_text_add_shell_word(vt_text *out, const char *word);
 #endif

@@ -23,7 +23,7 @@ typedef struct body_run {
 static vt_status no_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
 /* The slice at index `i` of the first axis of `t`, without a copy. */
-static vt_status slice_at(const vt_tensor *t, int64_t i, vt_tensor *out, vt_diag *d) {
+static vt_status slice_of_first_axis(const vt_tensor *t, int64_t i, vt_tensor *out, vt_diag *d) {
   uint64_t count, bytes;
   vt_tensor one = {.dtype = t->dtype, .rank = t->rank - 1};
   memcpy(one.dim, t->dim + 1, one.rank * sizeof *one.dim);
@@ -34,15 +34,16 @@ static vt_status slice_at(const vt_tensor *t, int64_t i, vt_tensor *out, vt_diag
 }
 
 /* Sets the arguments of this iteration. Carried values are set from the loop's operands in the
- * first iteration only; later carry_values has updated them. */
-static vt_status set_body_args(body_run *s, vt_diag *d) {
+ * first iteration only; later copy_results_to_carried_args has updated them. */
+static vt_status set_args_of_iteration(body_run *s, vt_diag *d) {
   for (uint32_t i = 0; i < s->body->n_ports; i++) {
     uint32_t index = 0;
-    const vt_arg_place place = vt_op_body_place(s->n->op, s->n->attrs, s->which, i, &index);
+    const vt_arg_place place =
+        vt_op_body_argument_place(s->n->op, s->n->attrs, s->which, i, &index);
     if (place == VT_ARG_OWN && i == 0) {
       s->args[i] = (vt_tensor){.dtype = VT_DTYPE_I64, .data = &s->iteration};
     } else if (place == VT_ARG_OWN) {
-      VT_TRY(slice_at(&s->operands[index], s->iteration, &s->args[i], d));
+      VT_TRY(slice_of_first_axis(&s->operands[index], s->iteration, &s->args[i], d));
     } else if (s->iteration == 0 && place == VT_ARG_RESULT) {
       VT_TRY(vt_tensor_copy_to_arena(&s->operands[index], &s->keep, &s->args[i], d));
     } else if (s->iteration == 0) {
@@ -53,13 +54,14 @@ static vt_status set_body_args(body_run *s, vt_diag *d) {
 }
 
 /* Copies the reference's results to the carried arguments, which have the same types. */
-static vt_status carry_values(body_run *s, vt_diag *d) {
+static vt_status copy_results_to_carried_args(body_run *s, vt_diag *d) {
   for (uint32_t i = 0; i < s->body->n_ports; i++) {
     uint32_t index = 0;
     uint64_t count, bytes;
     const char *name;
     vt_tensor t;
-    if (vt_op_body_place(s->n->op, s->n->attrs, s->which, i, &index) != VT_ARG_RESULT) continue;
+    if (vt_op_body_argument_place(s->n->op, s->n->attrs, s->which, i, &index) != VT_ARG_RESULT)
+      continue;
     VT_TRY(vt_program_output(s->p[VT_REFERENCE], index, &name, &t, d));
     VT_TRY(vt_tensor_bytes(&t, &count, &bytes, d));
     if (bytes > 0) memcpy(s->args[i].data, t.data, (size_t)bytes);
@@ -75,11 +77,11 @@ static vt_status find_differing_iteration(body_run *s, const vt_value_source *v,
   for (s->iteration = 0; s->iteration < iterations; s->iteration++) {
     uint32_t output;
     vt_compare c;
-    VT_TRY(set_body_args(s, d));
-    for (int i = 0; i < VT_SIDES; i++) VT_TRY(vt_diverge_set_and_run(v, s->p[i], d));
+    VT_TRY(set_args_of_iteration(s, d));
+    for (int i = 0; i < VT_SIDES; i++) VT_TRY(vt_diverge_set_values_and_run(v, s->p[i], d));
     VT_TRY(vt_diverge_pair_compare(s->p, &output, &c, d));
     if (output < vt_program_outputs(s->p[VT_REFERENCE])) return VT_OK;
-    VT_TRY(carry_values(s, d));
+    VT_TRY(copy_results_to_carried_args(s, d));
   }
   return VT_NAME;
 }

@@ -41,7 +41,7 @@ static vt_status store_difference(vt_program *const p[VT_SIDES], uint32_t output
   VT_TRY(vt_program_output(p[VT_REFERENCE], output, &name, &t, d));
   VT_TRY(vt_tensor_copy_to_arena(&t, &x->arena, &x->right, d));
   x->output = vt_arena_string(&x->arena, name, strlen(name));
-  vt_index_print(&t, c->first, index);
+  vt_position_print(&t, c->first, index);
   x->index = vt_arena_string(&x->arena, index, strlen(index));
   x->dtype = t.dtype;
   x->bits = c->first_a;
@@ -86,8 +86,8 @@ static vt_status set_model_of_subgraph(const vt_diverge_pair *x, const vt_subgra
 
 /* Sets out->untried if the capability probes would refuse the backend, so that the model runs only
  * without them. */
-static vt_status try_capability_probes(const vt_diverge_pair *x, const vt_model *m,
-                                       const char *passes, vt_divergence *out, vt_diag *d) {
+static vt_status set_untried_if_probes_refuse(const vt_diverge_pair *x, const vt_model *m,
+                                              const char *passes, vt_divergence *out, vt_diag *d) {
   vt_program *p = NULL;
   const vt_status s = vt_diverge_pair_new_program(x, VT_TESTED, m, passes, 0, &p, NULL);
   vt_program_free(p);
@@ -96,8 +96,8 @@ static vt_status try_capability_probes(const vt_diverge_pair *x, const vt_model 
 }
 
 /* Sets out->threads if the model diverges only with the number of threads that the caller set. */
-static vt_status try_any_thread_count(const vt_diverge_pair *x, const vt_model *m,
-                                      const char *passes, vt_divergence *out, vt_diag *d) {
+static vt_status set_threads_if_they_matter(const vt_diverge_pair *x, const vt_model *m,
+                                            const char *passes, vt_divergence *out, vt_diag *d) {
   vt_diverge_pair any = *x;
   if (x->side[VT_TESTED].threads == 0) return VT_OK;
   any.side[VT_TESTED].threads = 0;
@@ -118,8 +118,8 @@ static vt_status run_subgraph(const vt_diverge_pair *x, const vt_subgraph *p,
     passes = "bind,lower";
     s = run_and_compare(x, m, passes, out, d);
   }
-  if (s == VT_OK) s = try_any_thread_count(x, m, passes, out, d);
-  if (s == VT_OK) s = try_capability_probes(x, m, passes, out, d);
+  if (s == VT_OK) s = set_threads_if_they_matter(x, m, passes, out, d);
+  if (s == VT_OK) s = set_untried_if_probes_refuse(x, m, passes, out, d);
   if (passes != NULL) out->passes = vt_arena_string(&out->arena, passes, strlen(passes));
   vt_model_free(m);
   return s == VT_OK && out->arena.failed ? no_memory(d) : s;
@@ -157,21 +157,21 @@ static uint64_t bytes_of_value(const vt_graph *g, uint32_t value) {
   return s == VT_OK ? bytes : MOST_BYTES;
 }
 
-/* The number of values, starting at `at`, that one run can have as outputs; at least one. */
-static uint32_t outputs_per_run(const vt_graph *g, const uint32_t *values, uint32_t n,
-                                uint32_t at) {
-  uint64_t bytes = bytes_of_value(g, values[at]);
+/* The number of values, starting at `first`, that one run can have as outputs; at least one. */
+static uint32_t count_outputs_for_one_run(const vt_graph *g, const uint32_t *values, uint32_t n,
+                                          uint32_t first) {
+  uint64_t bytes = bytes_of_value(g, values[first]);
   uint32_t k = 1;
-  while (at + k < n && k < MOST_OUTPUTS && bytes < MOST_BYTES)
-    bytes += bytes_of_value(g, values[at + k++]);
+  while (first + k < n && k < MOST_OUTPUTS && bytes < MOST_BYTES)
+    bytes += bytes_of_value(g, values[first + k++]);
   return k;
 }
 
 /* Writes the index in `values` of the first value that differs between the sides; n if all
  * agree. */
-static vt_status find_first_differing(const graph_search *gs, const char *passes,
-                                      const uint32_t *values, uint32_t n, uint32_t *out,
-                                      vt_diag *d) {
+static vt_status find_first_differing_in_list(const graph_search *gs, const char *passes,
+                                              const uint32_t *values, uint32_t n, uint32_t *out,
+                                              vt_diag *d) {
   vt_model *m = NULL;
   vt_program *p[VT_SIDES];
   vt_compare c;
@@ -200,9 +200,9 @@ static vt_status find_first_differing_value(const graph_search *gs, int groups, 
       values[n++] = node->first_out + k;
   }
   for (uint32_t at = 0, k; at < n; at += k) {
-    k = outputs_per_run(g, values, n, at);
-    VT_TRY(find_first_differing(gs, groups ? "bind,lower,dead,fuse" : "bind,lower,dead",
-                                values + at, k, &found, d));
+    k = count_outputs_for_one_run(g, values, n, at);
+    VT_TRY(find_first_differing_in_list(gs, groups ? "bind,lower,dead,fuse" : "bind,lower,dead",
+                                        values + at, k, &found, d));
     if (found == k) continue;
     *out = values[at + found];
     return VT_OK;
@@ -213,8 +213,8 @@ static vt_status find_first_differing_value(const graph_search *gs, int groups, 
 /* ---- subgraphs around a node ---- */
 
 /* Makes a subgraph of the nodes first .. last, whose results are those of the last one. */
-static vt_status subgraph_init(vt_subgraph *p, const graph_search *gs, uint32_t first,
-                               uint32_t last, vt_diag *d) {
+static vt_status init_subgraph_of_nodes(vt_subgraph *p, const graph_search *gs, uint32_t first,
+                                        uint32_t last, vt_diag *d) {
   const vt_graph *g = gs->g;
   const vt_node *n = &g->nodes[last];
   vt_result *results = VT_NEW_N(gs->scratch, vt_result, n->n_out);
@@ -247,7 +247,7 @@ static vt_status try_first_node(const graph_search *gs, vt_divergence *out, vt_d
   uint32_t value;
   VT_TRY(find_first_differing_value(gs, 0, &value, d));
   const uint32_t node = gs->g->values[value].node;
-  VT_TRY(subgraph_init(&part, gs, node, node, d));
+  VT_TRY(init_subgraph_of_nodes(&part, gs, node, node, d));
   VT_TRY(try_with_predecessors(gs, &part, FEW, out, d));
   if (gs->g->nodes[node].n_body == 0) return VT_OK;
   const vt_status s = vt_diverge_find_in_body(gs->x, gs->g, node, gs->v, out, NULL);
@@ -263,7 +263,7 @@ static vt_status try_consecutive_nodes(const graph_search *gs, uint32_t first, u
   for (uint32_t n = 2; s == VT_NAME && n <= FEW && n < last - first + 1; n++)
     for (uint32_t i = first; s == VT_NAME && i + n - 1 <= last; i++) {
       vt_subgraph part;
-      VT_TRY(subgraph_init(&part, gs, i, i + n - 1, d));
+      VT_TRY(init_subgraph_of_nodes(&part, gs, i, i + n - 1, d));
       s = vt_subgraph_run_alone(gs->x, &part, gs->v, NULL, out, d);
     }
   return s;
@@ -284,7 +284,7 @@ static vt_status try_first_group(const graph_search *gs, vt_divergence *out, vt_
     first--;
   const vt_status s = try_consecutive_nodes(gs, first, last, out, d);
   if (s != VT_NAME) return s;
-  VT_TRY(subgraph_init(&part, gs, first, last, d));
+  VT_TRY(init_subgraph_of_nodes(&part, gs, first, last, d));
   return try_with_predecessors(gs, &part, FEW, out, d);
 }
 
@@ -314,7 +314,7 @@ typedef struct search {
   vt_divergence seen; /* the difference in the caller's model */
 } search;
 
-static const vt_result *find_result(const vt_graph *g, const char *name) {
+static const vt_result *find_result_by_name(const vt_graph *g, const char *name) {
   const vt_result *r = NULL;
   for (uint32_t i = 0; i < g->n_results; i++)
     if (strcmp(g->results[i].name, name) == 0) r = &g->results[i];
@@ -326,11 +326,11 @@ static const vt_result *find_result(const vt_graph *g, const char *name) {
 static vt_status try_output_node(search *s, vt_divergence *out, vt_diag *d) {
   const vt_graph *g = s->ran->g;
   const graph_search gs = {&s->x, g, &s->v, &s->arena};
-  const vt_result *r = find_result(g, s->output);
+  const vt_result *r = find_result_by_name(g, s->output);
   vt_subgraph part;
   if (r == NULL || g->values[r->value].node == VT_NO_NODE) return VT_NAME;
   const uint32_t node = g->values[r->value].node;
-  VT_TRY(subgraph_init(&part, &gs, node, node, d));
+  VT_TRY(init_subgraph_of_nodes(&part, &gs, node, node, d));
   VT_TRY(try_with_predecessors(&gs, &part, 32, out, d));
   uint32_t left = 0;
   for (uint32_t i = 0; i < g->n_nodes; i++) left += !part.has[i] && g->nodes[i].op != VT_OP_literal;
@@ -338,7 +338,8 @@ static vt_status try_output_node(search *s, vt_divergence *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status subgraph_of_model(search *s, const vt_result *r, vt_subgraph *out, vt_diag *d) {
+static vt_status make_subgraph_of_whole_model(search *s, const vt_result *r, vt_subgraph *out,
+                                              vt_diag *d) {
   const vt_graph *g = s->bound->g;
   const uint32_t node = r == NULL ? VT_NO_NODE : g->values[r->value].node;
   if (node == VT_NO_NODE) return fail_nothing_differs(d); /* the output is a port: no node runs */
@@ -353,11 +354,11 @@ static vt_status subgraph_of_model(search *s, const vt_result *r, vt_subgraph *o
  * fault depends on earlier runs; then the difference of the first run is reported. */
 static vt_status use_whole_model(search *s, vt_divergence *out, vt_diag *d) {
   vt_subgraph part;
-  VT_TRY(subgraph_of_model(s, find_result(s->bound->g, s->output), &part, d));
+  VT_TRY(make_subgraph_of_whole_model(s, find_result_by_name(s->bound->g, s->output), &part, d));
   vt_status status = vt_subgraph_run_alone(&s->x, &part, &s->v, s->passes, out, d);
   if (status == VT_NAME) {
     VT_TRY(set_model_of_subgraph(&s->x, &part, &s->v, &s->seen, d));
-    VT_TRY(try_capability_probes(&s->x, s->bound, s->passes, &s->seen, d));
+    VT_TRY(set_untried_if_probes_refuse(&s->x, s->bound, s->passes, &s->seen, d));
     s->seen.threads = s->x.side[VT_TESTED].threads;
     if (s->passes != NULL)
       s->seen.passes = vt_arena_string(&s->seen.arena, s->passes, strlen(s->passes));
@@ -379,7 +380,8 @@ static vt_status parse_text_after_pass(const search *s, const vt_program *p, con
   return vt_model_parse(text, strlen(text), &s->x.a, out, d);
 }
 
-static vt_status compare_first_run(search *s, vt_program *const p[VT_SIDES], vt_diag *d) {
+static vt_status store_first_run_if_differing(search *s, vt_program *const p[VT_SIDES],
+                                              vt_diag *d) {
   vt_compare c;
   uint32_t output;
   VT_TRY(vt_diverge_pair_compare(p, &output, &c, d));
@@ -398,10 +400,10 @@ static vt_status make_first_run(search *s, const vt_model *m, vt_diag *d) {
   vt_program *p[VT_SIDES] = {NULL};
   vt_status status = VT_OK;
   for (int i = 0; status == VT_OK && i < VT_SIDES; i++) {
-    status = vt_program_new_flags(m, &s->x.side[i], VT_PREPARE_UNTRIED, &p[i], d);
-    if (status == VT_OK) status = vt_diverge_set_and_run(&s->v, p[i], d);
+    status = vt_program_new_with_flags(m, &s->x.side[i], VT_PREPARE_UNTRIED, &p[i], d);
+    if (status == VT_OK) status = vt_diverge_set_values_and_run(&s->v, p[i], d);
   }
-  if (status == VT_OK) status = compare_first_run(s, p, d);
+  if (status == VT_OK) status = store_first_run_if_differing(s, p, d);
   vt_diverge_pair_free(p);
   return status;
 }
@@ -418,7 +420,7 @@ static void init_options_of_pair(vt_diverge_pair *x, const vt_options *how) {
   x->side[VT_REFERENCE].certificate = x->side[VT_REFERENCE].isa = NULL;
 }
 
-static void search_init(search *s, const vt_options *how, vt_divergence *found) {
+static void init_search(search *s, const vt_options *how, vt_divergence *found) {
   init_options_of_pair(&s->x, how);
   s->passes = s->x.side[VT_TESTED].passes;
   vt_arena_init(&s->arena, s->x.a);
@@ -427,8 +429,8 @@ static void search_init(search *s, const vt_options *how, vt_divergence *found) 
 }
 
 /* Frees the search and moves the result to *out. */
-static vt_status search_done(search *s, vt_status status, vt_divergence *found,
-                             vt_divergence *out) {
+static vt_status finish_search(search *s, vt_status status, vt_divergence *found,
+                               vt_divergence *out) {
   vt_divergence_done(&s->seen);
   vt_model_free(s->bound);
   vt_model_free(s->ran);
@@ -445,36 +447,37 @@ vt_status vt_diverge_find(const vt_model *m, const vt_options *how, vt_diverge_s
                           void *user, vt_divergence *out, vt_diag *d) {
   search s = {.v = {give, user}};
   vt_divergence found = {.isolated = 0};
-  search_init(&s, how, &found);
+  init_search(&s, how, &found);
   vt_status status = make_first_run(&s, m, d);
   if (status == VT_OK) {
     status = vt_diverge_find_in_graph(&s.x, s.ran->g, &s.v, &found, d);
     if (status == VT_NAME) status = try_output_node(&s, &found, d);
     if (status == VT_NAME) status = use_whole_model(&s, &found, d);
   }
-  return search_done(&s, status, &found, out);
+  return finish_search(&s, status, &found, out);
 }
 
 /* ---- a divergence without a search ---- */
 
-static vt_status bind_model(search *s, const vt_model *m, vt_diag *d) {
+static vt_status make_bound_model(search *s, const vt_model *m, vt_diag *d) {
   vt_options o = s->x.side[VT_REFERENCE];
   vt_program *p = NULL;
   o.passes = "bind,lower";
-  VT_TRY(vt_program_new_flags(m, &o, VT_PREPARE_UNTRIED, &p, d));
+  VT_TRY(vt_program_new_with_flags(m, &o, VT_PREPARE_UNTRIED, &p, d));
   const vt_status status = parse_text_after_pass(s, p, "bind", &s->bound, d);
   vt_program_free(p);
   return status;
 }
 
-static vt_status divergence_of_model(search *s, const vt_model *m, vt_divergence *out, vt_diag *d) {
+static vt_status make_divergence_of_whole_model(search *s, const vt_model *m, vt_divergence *out,
+                                                vt_diag *d) {
   vt_subgraph part;
   const vt_result *r = NULL;
-  VT_TRY(bind_model(s, m, d));
+  VT_TRY(make_bound_model(s, m, d));
   for (uint32_t i = s->bound->g->n_results; i-- > 0;)
     if (s->bound->g->values[s->bound->g->results[i].value].node != VT_NO_NODE)
       r = &s->bound->g->results[i];
-  VT_TRY(subgraph_of_model(s, r, &part, d));
+  VT_TRY(make_subgraph_of_whole_model(s, r, &part, d));
   out->output = out->index = "";
   return set_model_of_subgraph(&s->x, &part, &s->v, out, d);
 }
@@ -484,6 +487,6 @@ vt_status vt_diverge_whole_model(const vt_model *m, const vt_options *how,
                                  vt_diag *d) {
   search s = {.v = {give, user}};
   vt_divergence found = {.isolated = 0};
-  search_init(&s, how, &found);
-  return search_done(&s, divergence_of_model(&s, m, &found, d), &found, out);
+  init_search(&s, how, &found);
+  return finish_search(&s, make_divergence_of_whole_model(&s, m, &found, d), &found, out);
 }

@@ -18,17 +18,18 @@ vt_status vt_set_inputs_from_table(void *user, vt_program *p, vt_diag *d) {
 }
 
 vt_status vt_diverge_pair_new_program(const vt_diverge_pair *x, int side, const vt_model *m,
-                                      const char *passes, int how, vt_program **out, vt_diag *d) {
+                                      const char *passes, int prepare_flags, vt_program **out,
+                                      vt_diag *d) {
   vt_options o = x->side[side];
   o.passes = passes;
   o.bind = NULL;
   o.n_bind = 0;
   o.stream = NULL;
   o.memory_budget = 0;
-  return vt_program_new_flags(m, &o, how, out, d);
+  return vt_program_new_with_flags(m, &o, prepare_flags, out, d);
 }
 
-vt_status vt_diverge_set_and_run(const vt_value_source *v, vt_program *p, vt_diag *d) {
+vt_status vt_diverge_set_values_and_run(const vt_value_source *v, vt_program *p, vt_diag *d) {
   VT_TRY(v->give(v->user, p, d));
   return vt_program_run(p, d);
 }
@@ -46,7 +47,7 @@ vt_status vt_diverge_pair_run(const vt_diverge_pair *x, const vt_model *m, const
   memset(out, 0, VT_SIDES * sizeof *out);
   for (int i = 0; s == VT_OK && i < VT_SIDES; i++) {
     s = vt_diverge_pair_new_program(x, i, m, passes, VT_PREPARE_UNTRIED, &out[i], d);
-    if (s == VT_OK) s = vt_diverge_set_and_run(v, out[i], d);
+    if (s == VT_OK) s = vt_diverge_set_values_and_run(v, out[i], d);
   }
   if (s != VT_OK) vt_diverge_pair_free(out);
   return s;
@@ -70,9 +71,9 @@ vt_status vt_diverge_pair_compare(vt_program *const p[VT_SIDES], uint32_t *out_o
   return VT_OK;
 }
 
-vt_status vt_diverge_element_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i,
+vt_status vt_diverge_element_distance(const vt_tensor *a, const vt_tensor *b, uint64_t element,
                                       uint64_t *out, vt_diag *d) {
-  const uint64_t at = i * vt_dtype_bytes(a->dtype);
+  const uint64_t at = element * vt_dtype_bytes(a->dtype);
   const vt_tensor x = {.dtype = a->dtype, .data = (char *)a->data + at};
   const vt_tensor y = {.dtype = b->dtype, .data = (char *)b->data + at};
   vt_compare c = {.size = sizeof c};
@@ -81,12 +82,12 @@ vt_status vt_diverge_element_distance(const vt_tensor *a, const vt_tensor *b, ui
   return VT_OK;
 }
 
-void vt_index_print(const vt_tensor *t, uint64_t i, char out[VT_INDEX_TEXT]) {
+void vt_position_print(const vt_tensor *t, uint64_t element, char out[VT_INDEX_TEXT]) {
   int64_t at[VT_MAX_RANK] = {0};
   for (uint32_t a = t->rank; a-- > 0;) {
     const uint64_t size = t->dim[a] > 0 ? (uint64_t)t->dim[a] : 1;
-    at[a] = (int64_t)(i % size);
-    i /= size;
+    at[a] = (int64_t)(element % size);
+    element /= size;
   }
   size_t n = (size_t)snprintf(out, VT_INDEX_TEXT, "[");
   for (uint32_t a = 0; a < t->rank; a++)
@@ -160,7 +161,7 @@ vt_status vt_diverge_reference_values(const vt_diverge_pair *x, const vt_graph *
   if (n == 0) return VT_OK;
   VT_TRY(vt_model_with_outputs(g, values, n, x->a, &m, d));
   vt_status s = vt_diverge_pair_new_program(x, VT_REFERENCE, m, "bind,lower,dead", 0, &p, d);
-  if (s == VT_OK) s = vt_diverge_set_and_run(v, p, d);
+  if (s == VT_OK) s = vt_diverge_set_values_and_run(v, p, d);
   if (s == VT_OK) s = copy_outputs_to_arena(p, keep, out, d);
   vt_program_free(p);
   vt_model_free(m);

@@ -30,14 +30,15 @@ typedef struct vt_input_table {
 vt_diverge_set_values vt_set_inputs_from_table;
 
 /* Creates a program of one side with the given passes. Bindings, streamed parameters and the memory
- * budget belong to the caller's model and are left out. `how` has flags of vt_prepare. With
- * VT_PREPARE_UNTRIED declared capabilities are not probed, because a false declaration must show in
- * the results. */
+ * budget belong to the caller's model and are left out. `prepare_flags` has flags of vt_prepare.
+ * With VT_PREPARE_UNTRIED declared capabilities are not probed, because a false declaration must
+ * show in the results. */
 vt_status vt_diverge_pair_new_program(const vt_diverge_pair *x, int side, const vt_model *m,
-                                      const char *passes, int how, vt_program **out,
+                                      const char *passes, int prepare_flags, vt_program **out,
                                       vt_diag *d) VT_NODISCARD;
 /* Sets the values of a program and runs it. */
-vt_status vt_diverge_set_and_run(const vt_value_source *v, vt_program *p, vt_diag *d) VT_NODISCARD;
+vt_status vt_diverge_set_values_and_run(const vt_value_source *v, vt_program *p,
+                                        vt_diag *d) VT_NODISCARD;
 /* Creates and runs the programs of both sides; on failure both are freed. */
 vt_status vt_diverge_pair_run(const vt_diverge_pair *x, const vt_model *m, const char *passes,
                               const vt_value_source *v, vt_program *out[VT_SIDES],
@@ -48,8 +49,8 @@ void vt_diverge_pair_free(vt_program *p[VT_SIDES]);
 vt_status vt_diverge_pair_compare(vt_program *const p[VT_SIDES], uint32_t *out_output,
                                   vt_compare *out, vt_diag *d) VT_NODISCARD;
 
-/* The number of representable values between element `i` of two results. */
-vt_status vt_diverge_element_distance(const vt_tensor *a, const vt_tensor *b, uint64_t i,
+/* The number of representable values between the elements at one position of two results. */
+vt_status vt_diverge_element_distance(const vt_tensor *a, const vt_tensor *b, uint64_t element,
                                       uint64_t *out, vt_diag *d) VT_NODISCARD;
 
 /* Makes a model of the graph whose outputs are these values, in this order, with new names. */

@@ -23,7 +23,7 @@ static int is_literal(const vt_graph *g, uint32_t node) {
   return node != VT_NO_NODE && g->nodes[node].op == VT_OP_literal;
 }
 
-static int is_made_inside(const vt_subgraph *p, uint32_t value) {
+static int is_made_inside_subgraph(const vt_subgraph *p, uint32_t value) {
   const uint32_t node = p->g->values[value].node;
   return node != VT_NO_NODE && p->has[node];
 }
@@ -135,12 +135,12 @@ static void build_view(view_builder *l, vt_subgraph_model *out) {
   const vt_graph *g = p->g;
   mark_read_values(p, l->read);
   for (uint32_t v = 0; v < g->n_values; v++)
-    if (l->read[v] && !is_made_inside(p, v) && !is_literal(g, g->values[v].node))
+    if (l->read[v] && !is_made_inside_subgraph(p, v) && !is_literal(g, g->values[v].node))
       add_port(l, v, out);
   for (uint32_t i = 0; i < g->n_nodes; i++)
     if (p->has[i] || (is_literal(g, i) && l->read[g->nodes[i].first_out])) add_node(l, i);
   for (uint32_t i = 0; i < p->n_results; i++)
-    if (is_made_inside(p, p->results[i].value))
+    if (is_made_inside_subgraph(p, p->results[i].value))
       l->view.results[l->view.n_results++] =
           (vt_result){p->results[i].name, l->map[p->results[i].value]};
   name_ports_and_results(l, out);

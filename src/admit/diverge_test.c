@@ -19,7 +19,8 @@ static vt_status set_values(void *user, vt_program *p, vt_diag *d) {
   return vt_program_random_inputs(p, 5, d);
 }
 
-static vt_status find_with_options(const char *text, const vt_options *how, vt_divergence *out) {
+static vt_status find_divergence_in_model(const char *text, const vt_options *how,
+                                          vt_divergence *out) {
   vt_diag d = {0};
   vt_model *m = NULL;
   runs = first_run = 0;
@@ -32,11 +33,11 @@ static vt_status find_with_options(const char *text, const vt_options *how, vt_d
 
 static const vt_binding two[] = {{"B", 2}, {"T", 16}};
 
-static vt_status find_divergence(const char *lines, vt_divergence *out) {
+static vt_status find_divergence_in_lines(const char *lines, vt_divergence *out) {
   const vt_options how = {.size = sizeof how, .backend = "wrong"};
   char text[2048];
   snprintf(text, sizeof text, "volta 1\nmodel m {\n%s\n}\n", lines);
-  return find_with_options(text, &how, out);
+  return find_divergence_in_model(text, &how, out);
 }
 
 static uint32_t op_number(const char *name) {
@@ -53,13 +54,13 @@ static int count_lines(const char *text) {
 
 /* ---- reading the folder and running it ---- */
 
-static vt_status read_folder_input(const char *in, const char *name, vt_program *p) {
+static vt_status set_input_from_folder(const char *dir, const char *name, vt_program *p) {
   char path[600];
   vt_archive *a = NULL;
   vt_tensor t = {0};
   const char *key;
-  snprintf(path, sizeof path, "%.200s/%.200s.npy", in, name);
-  if (access(path, R_OK) != 0) snprintf(path, sizeof path, "%.200s/%.200s.safetensors", in, name);
+  snprintf(path, sizeof path, "%.200s/%.200s.npy", dir, name);
+  if (access(path, R_OK) != 0) snprintf(path, sizeof path, "%.200s/%.200s.safetensors", dir, name);
   VT_TRY(vt_archive_read(path, NULL, &a, NULL));
   vt_status s = vt_archive_tensor(a, 0, &key, &t);
   if (s == VT_OK) s = vt_program_set_input(p, name, &t, NULL);
@@ -67,7 +68,7 @@ static vt_status read_folder_input(const char *in, const char *name, vt_program 
   return s;
 }
 
-static vt_status run_folder_model(const char *in, const char *backend, const vt_divergence *x,
+static vt_status run_folder_model(const char *dir, const char *backend, const vt_divergence *x,
                                   vt_program **out) {
   const vt_policy policy = {
       .size = sizeof policy,
@@ -80,26 +81,26 @@ static vt_status run_folder_model(const char *in, const char *backend, const vt_
   char path[600];
   vt_model *m = NULL;
   vt_port_info port;
-  snprintf(path, sizeof path, "%.200s/model.vt", in);
+  snprintf(path, sizeof path, "%.200s/model.vt", dir);
   VT_TRY(vt_model_read(path, NULL, &m, NULL));
   vt_status s = vt_program_new(m, &o, out, NULL);
   for (uint32_t i = 0; s == VT_OK && vt_model_port(m, i, &port) == VT_OK; i++) {
     CHECK(port.kind != VT_PORT_PARAM);
-    if (port.kind == VT_PORT_INPUT) s = read_folder_input(in, port.name, *out);
+    if (port.kind == VT_PORT_INPUT) s = set_input_from_folder(dir, port.name, *out);
   }
   if (s == VT_OK) s = vt_program_run(*out, NULL);
   vt_model_free(m);
   return s;
 }
 
-/* Runs the model of the folder `in` on both sides; the results must be those of the divergence. */
-static void check_folder(const char *in, const vt_divergence *x) {
+/* Runs the model of the folder `dir` on both sides; the results must be those of the divergence. */
+static void check_folder_repeats_divergence(const char *dir, const vt_divergence *x) {
   static const char *const backend[2] = {"wrong:0", "reference:0"};
   const vt_tensor *want[2] = {&x->result, &x->right};
   for (int side = 0; side < 2; side++) {
     vt_program *p = NULL;
     int found = 0;
-    CHECK(run_folder_model(in, backend[side], x, &p) == VT_OK);
+    CHECK(run_folder_model(dir, backend[side], x, &p) == VT_OK);
     for (uint32_t i = 0; p != NULL && i < vt_program_outputs(p); i++) {
       const char *name;
       vt_tensor t;
@@ -121,7 +122,7 @@ static void remove_folder_tree(const char *path) {
   CHECK(system(command) == 0);
 }
 
-static void check_written_folder(const vt_divergence *x) {
+static void write_and_check_folder(const vt_divergence *x) {
   char path[600];
   vt_text command;
   vt_text_init(&command, vt_alloc_default());
@@ -132,7 +133,7 @@ static void check_written_folder(const vt_divergence *x) {
   CHECK(strstr(command.s, " --backends reference:0,wrong:0") != NULL);
   CHECK(strstr(command.s, "unadmitted") == NULL);
   CHECK((strstr(command.s, " --passes bind,lower ") != NULL) == (x->passes != NULL));
-  check_folder(path, x);
+  check_folder_repeats_divergence(path, x);
   vt_text_done(&command);
 }
 
@@ -146,19 +147,19 @@ static void check_divergence(const vt_divergence *x) {
   CHECK(c.differing == x->differing && c.differing > 0 && c.compared == x->compared);
   CHECK(c.first_a == x->bits && c.first_b == x->expected && x->bits != x->expected);
   CHECK(x->distance > 0 && x->distance <= c.largest);
-  check_written_folder(x);
+  write_and_check_folder(x);
 }
 
-static void expect_diverging_op(const char *lines, const char *name, const char *signature,
+static void expect_diverging_op(const char *lines, const char *op_name, const char *signature,
                                 int nodes) {
   vt_divergence x = {0};
-  const vt_status s = find_divergence(lines, &x);
+  const vt_status s = find_divergence_in_lines(lines, &x);
   CHECK(s == VT_OK);
   if (s != VT_OK) fprintf(stderr, "nothing found in\n%s\n", lines);
   if (s != VT_OK) return;
-  if (strcmp(x.op, name) != 0 || strcmp(x.signature, signature) != 0)
+  if (strcmp(x.op, op_name) != 0 || strcmp(x.signature, signature) != 0)
     fprintf(stderr, "found %s: %s\n%s", x.op, x.signature, x.model);
-  CHECK(strcmp(x.op, name) == 0);
+  CHECK(strcmp(x.op, op_name) == 0);
   CHECK(strcmp(x.signature, signature) == 0);
   CHECK(x.isolated);
   /* lines of the model: version, name, closing brace, each input, each op, the output */
@@ -169,12 +170,12 @@ static void expect_diverging_op(const char *lines, const char *name, const char 
   vt_divergence_done(&x);
 }
 
-static void test_no_divergence(void) {
+static void test_no_divergence_is_found(void) {
   vt_divergence x = {0};
   fault = (struct fault){0};
-  CHECK(find_divergence("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_NAME);
+  CHECK(find_divergence_in_lines("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_NAME);
   fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
-  CHECK(find_divergence("input x: f32[3]\ny = tanh(x)\noutput y", &x) == VT_NAME);
+  CHECK(find_divergence_in_lines("input x: f32[3]\ny = tanh(x)\noutput y", &x) == VT_NAME);
   CHECK(x.op == NULL);
   const vt_policy odd = {.size = sizeof odd, .capabilities = VT_CAPABILITIES_BELIEVED + 1};
   const vt_options how = {.size = sizeof how, .backend = "wrong", .policy = &odd};
@@ -186,7 +187,7 @@ static void test_no_divergence(void) {
   vt_model_free(m);
 }
 
-static void test_single_op(void) {
+static void test_fault_in_one_op_is_found(void) {
   fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
   expect_diverging_op(
       "input x: f32[3, 4]\nh = tanh(x)\ne = exp(h)\ny = sqrt(e)\nz = exp(y)\noutput z", "exp",
@@ -208,7 +209,7 @@ static void test_single_op(void) {
       "iota", "iota() -> i64[4]", 1);
 }
 
-static void test_element_types(void) {
+static void test_fault_is_found_in_each_dtype(void) {
   fault = (struct fault){.from = op_number("add"), .to = op_number("sub")};
   expect_diverging_op("input x: i32[2, 3] in 0..5\ny = x + x * x\noutput y", "add",
                       "add(i32[2, 3], i32[2, 3]) -> i32[2, 3]", 1);
@@ -223,10 +224,11 @@ static void test_element_types(void) {
                       "gather", "gather(f32[4, 3], i64[2]) -> f32[2, 3]", 1);
 }
 
-static void test_nan_divergence(void) {
+static void test_wrong_nan_is_found(void) {
   vt_divergence x = {0};
   fault = (struct fault){.from = op_number("log"), .to = op_number("log1p")};
-  CHECK(find_divergence("input x: f32[8]\nh = abs(x) - 1.0\ny = log(h)\noutput y", &x) == VT_OK);
+  CHECK(find_divergence_in_lines("input x: f32[8]\nh = abs(x) - 1.0\ny = log(h)\noutput y", &x) ==
+        VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "log") == 0 && x.dtype == VT_DTYPE_F32);
   CHECK(x.expected == 0x7fc00000 && x.bits != x.expected && x.distance == UINT64_MAX);
   CHECK(x.index != NULL && strcmp(x.index, "[0]") == 0);
@@ -234,12 +236,12 @@ static void test_nan_divergence(void) {
   vt_divergence_done(&x);
 }
 
-static void test_second_result(void) {
+static void test_fault_in_second_result(void) {
   vt_divergence x = {0};
   fault = (struct fault){.flipped = op_number("sort"), .result = 1};
-  CHECK(find_divergence("input x: f32[2, 9]\nv, i = sort(x)\n"
-                        "output v\noutput i",
-                        &x) == VT_OK);
+  CHECK(find_divergence_in_lines("input x: f32[2, 9]\nv, i = sort(x)\n"
+                                 "output v\noutput i",
+                                 &x) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "sort") == 0);
   CHECK(x.op != NULL && strcmp(x.output, "i") == 0 && x.dtype == VT_DTYPE_I64);
   CHECK(x.op != NULL && strcmp(x.index, "[0, 1]") == 0 && x.distance == 1 && x.differing == 1);
@@ -250,7 +252,7 @@ static void test_second_result(void) {
 
 /* If the backend keeps a composition whole, the diverging op is the composition, otherwise one of
  * the ops that define it. */
-static void test_whole_composition(void) {
+static void test_fault_in_whole_composition(void) {
   const char *lines = "input x: f32[2, 5]\nh = softmax(tanh(x))\ny = h - 0.25\noutput y";
   fault = (struct fault){.whole = op_number("softmax"), .flipped = op_number("softmax")};
   expect_diverging_op(lines, "softmax", "softmax(f32[2, 5]) -> f32[2, 5]", 1);
@@ -258,7 +260,7 @@ static void test_whole_composition(void) {
   expect_diverging_op(lines, "exp", "exp(f32[2, 5]) -> f32[2, 5]", 1);
 }
 
-static void test_ops_in_bodies(void) {
+static void test_faults_in_bodies(void) {
   const char *loop =
       "input x: f32[3, 4]\ninput w: f32[4]\nparam h0: f32[4] = zeros\n"
       "last, all = loop(h0, x, count=3, carried=1, each=1) (i, h, xt) {\n"
@@ -269,9 +271,10 @@ static void test_ops_in_bodies(void) {
   expect_diverging_op(loop, "exp", "exp(f32[4]) -> f32[4]", 1);
   /* The loop differs only in its second iteration, which needs the carried value of the first. */
   vt_divergence x = {0};
-  CHECK(find_divergence("param h0: f32[2] = zeros\ny = loop(h0, count=3, carried=1) (i, h) {\n"
-                        "give exp(h)\n}\noutput y",
-                        &x) == VT_OK);
+  CHECK(find_divergence_in_lines(
+            "param h0: f32[2] = zeros\ny = loop(h0, count=3, carried=1) (i, h) {\n"
+            "give exp(h)\n}\noutput y",
+            &x) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && x.n_inputs == 1);
   CHECK(x.op != NULL && *(const uint32_t *)x.inputs[0].data == 0x3f800000); /* the bits of exp(0) */
   vt_divergence_done(&x);
@@ -315,14 +318,14 @@ static const char chain[] =
 static void test_fault_needs_whole_model(void) {
   vt_divergence x = {0};
   fault = (struct fault){.flipped = op_number("tanh"), .many_steps = 6};
-  CHECK(find_divergence(chain, &x) == VT_OK);
+  CHECK(find_divergence_in_lines(chain, &x) == VT_OK);
   CHECK(x.model != NULL && strstr(x.model, "input w: f32[4]\n") != NULL);
   CHECK(x.op != NULL && x.n_inputs == 2 && !x.isolated);
   if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
   x = (vt_divergence){0};
   fault = (struct fault){.flipped = op_number("cumsum"), .many_steps = 3};
-  CHECK(find_divergence(chain, &x) == VT_OK && x.isolated);
+  CHECK(find_divergence_in_lines(chain, &x) == VT_OK && x.isolated);
   if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
 }
@@ -335,7 +338,7 @@ static void test_fault_hidden_by_folding(void) {
       "volta 1\nmodel m {\ninput x: f32[4]\ne = exp(f32(0.5))\ny = x * e\noutput y\n}\n";
   vt_divergence x = {0};
   fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
-  CHECK(find_with_options(text, &how, &x) == VT_OK);
+  CHECK(find_divergence_in_model(text, &how, &x) == VT_OK);
   CHECK(x.passes != NULL && strcmp(x.passes, "bind,lower") == 0 && x.n_inputs == 0);
   if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
@@ -349,14 +352,14 @@ static void test_thread_count_in_report(void) {
   for (uint32_t threads = 0; threads <= 3; threads += 3) {
     vt_divergence x = {0};
     fault = (struct fault){.flipped = op_number("tanh"), .threads = threads};
-    CHECK(find_with_options(text, &how, &x) == VT_OK && x.isolated && x.threads == threads);
+    CHECK(find_divergence_in_model(text, &how, &x) == VT_OK && x.isolated && x.threads == threads);
     if (x.op != NULL) check_divergence(&x);
     vt_divergence_done(&x);
   }
 }
 
 /* A fault that shows in the first run only: the report has the difference of that run. */
-static void test_fault_seen_once(void) {
+static void test_fault_of_first_run_only(void) {
   vt_divergence x = {0};
   const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower,dead"};
   char text[1024];
@@ -364,9 +367,9 @@ static void test_fault_seen_once(void) {
   vt_compare c = {.size = sizeof c};
   /* No program has that many steps, so the fault does not show. */
   fault = (struct fault){.flipped = op_number("tanh"), .many_steps = 7};
-  CHECK(find_with_options(text, &how, &x) == VT_NAME);
+  CHECK(find_divergence_in_model(text, &how, &x) == VT_NAME);
   fault = (struct fault){.flipped = op_number("cumsum"), .once = 1};
-  CHECK(find_with_options(text, &how, &x) == VT_OK);
+  CHECK(find_divergence_in_model(text, &how, &x) == VT_OK);
   CHECK(x.model != NULL && !x.isolated && x.n_inputs == 2 && strcmp(x.output, "f") == 0);
   CHECK(x.passes != NULL && strcmp(x.passes, how.passes) == 0);
   CHECK(vt_tensor_compare(&x.result, &x.right, &c, NULL) == VT_OK && c.differing == x.differing);
@@ -374,7 +377,7 @@ static void test_fault_seen_once(void) {
 }
 
 /* A graph with more values than one run may have as outputs. */
-static void test_many_values(void) {
+static void test_search_in_many_values(void) {
   enum { LONG = 5000 };
   const vt_options how = {.size = sizeof how, .backend = "wrong", .passes = "bind,lower"};
   vt_divergence x = {0};
@@ -384,36 +387,37 @@ static void test_many_values(void) {
   for (int i = 0; i < LONG; i++) vt_text_add(&text, "h = neg(h)\n");
   vt_text_add(&text, "h = exp(h)\nh = exp(h)\noutput h\n}\n");
   fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
-  CHECK(find_with_options(text.s, &how, &x) == VT_OK);
+  CHECK(find_divergence_in_model(text.s, &how, &x) == VT_OK);
   CHECK(x.op != NULL && strcmp(x.op, "exp") == 0 && strcmp(x.output, "h.5001") == 0);
   if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
   vt_text_done(&text);
 }
 
-static void check_example(const char *path, const char *name, uint32_t n_bind, const char *output) {
+static void check_search_in_example(const char *path, const char *op_name, uint32_t n_bind,
+                                    const char *output) {
   const vt_options how = {.size = sizeof how, .backend = "wrong", .bind = two, .n_bind = n_bind};
   vt_model *m = NULL;
   vt_divergence x = {0};
   CHECK(vt_model_read(path, NULL, &m, NULL) == VT_OK);
   CHECK(vt_diverge_find(m, &how, set_values, NULL, &x, NULL) == VT_OK);
-  CHECK(x.op != NULL && strcmp(x.op, name) == 0 && x.isolated);
+  CHECK(x.op != NULL && strcmp(x.op, op_name) == 0 && x.isolated);
   CHECK(x.op != NULL && strcmp(x.output, output) != 0);
   if (x.op != NULL) check_divergence(&x);
   vt_divergence_done(&x);
   vt_model_free(m);
 }
 
-static void test_example_models(void) {
+static void test_faults_in_example_models(void) {
   fault = (struct fault){.from = op_number("erf"), .to = op_number("tanh")};
-  check_example("examples/tiny_transformer.vt", "erf", 2, "logits");
+  check_search_in_example("examples/tiny_transformer.vt", "erf", 2, "logits");
   fault = (struct fault){.from = op_number("tanh"), .to = op_number("sigmoid")};
-  check_example("examples/lstm.vt", "tanh", 2, "logits");
+  check_search_in_example("examples/lstm.vt", "tanh", 2, "logits");
 }
 
 /* ---- memory, and folders ---- */
 
-static void test_out_of_memory(void) {
+static void test_search_out_of_memory(void) {
   vt_fault f = {0};
   const vt_alloc a = vt_fault_alloc(&f);
   const vt_options how = {.size = sizeof how, .backend = "wrong", .alloc = &a};
@@ -425,7 +429,7 @@ static void test_out_of_memory(void) {
   for (f.left = 1; s == VT_NOMEM && f.left < 1000000; f.left += step) {
     vt_divergence x = {0};
     f.asked = 0;
-    s = find_with_options(text, &how, &x);
+    s = find_divergence_in_model(text, &how, &x);
     CHECK(s == VT_NOMEM || (s == VT_OK && strcmp(x.op, "exp") == 0));
     if (s == VT_OK) vt_divergence_done(&x);
     CHECK(f.live == 0);
@@ -441,13 +445,13 @@ static int count_entries(const char *path) {
   return n;
 }
 
-static void test_writing_folders(void) {
+static void test_writing_divergence_folders(void) {
   vt_divergence x = {0};
   char path[600], other[700];
   vt_diag d = {0};
   vt_text command;
   fault = (struct fault){.from = op_number("exp"), .to = op_number("exp2")};
-  CHECK(find_divergence("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
+  CHECK(find_divergence_in_lines("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
   vt_text_init(&command, vt_alloc_default());
   snprintf(path, sizeof path, "%s/other/", folder);
   CHECK(mkdir(path, 0700) == 0); /* an existing empty folder may be used */
@@ -473,7 +477,7 @@ static void test_writing_folders(void) {
   /* In a folder inside the current one, the plug-in's path starts with "..". */
   CHECK(chdir(folder) == 0);
   vt_text_init(&command, vt_alloc_default());
-  CHECK(find_divergence("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
+  CHECK(find_divergence_in_lines("input x: f32[3]\ny = exp(x)\noutput y", &x) == VT_OK);
   CHECK(vt_divergence_write(&x, "near", "./libfoo.so", &command, NULL) == VT_OK);
   CHECK(strcmp(command.s,
                "volta parity model.vt --in x=x.npy --backends "
@@ -485,7 +489,7 @@ static void test_writing_folders(void) {
 }
 
 /* A report on a fault that was seen earlier has the whole model, though nothing differs now. */
-static void test_fault_report(void) {
+static void test_fault_report_in_folder(void) {
   static const char text[] =
       "volta 1\nmodel m {\ninput x: f32[3]\ninput z: f32[3]\noutput a = x\noutput y = x + z\n}";
   static const char through[] = "volta 1\nmodel m {\ninput x: f32[3]\noutput a = x\n}";
@@ -522,23 +526,23 @@ static void test_fault_report(void) {
 
 int main(void) {
   if (mkdtemp(folder) == NULL) return 77;
-  test_no_divergence();
-  test_single_op();
-  test_element_types();
-  test_nan_divergence();
-  test_second_result();
-  test_whole_composition();
-  test_ops_in_bodies();
+  test_no_divergence_is_found();
+  test_fault_in_one_op_is_found();
+  test_fault_is_found_in_each_dtype();
+  test_wrong_nan_is_found();
+  test_fault_in_second_result();
+  test_fault_in_whole_composition();
+  test_faults_in_bodies();
   test_fault_needs_neighbours();
   test_fault_needs_whole_model();
   test_fault_hidden_by_folding();
   test_thread_count_in_report();
-  test_fault_seen_once();
-  test_many_values();
-  test_example_models();
-  test_out_of_memory();
-  test_writing_folders();
-  test_fault_report();
+  test_fault_of_first_run_only();
+  test_search_in_many_values();
+  test_faults_in_example_models();
+  test_search_out_of_memory();
+  test_writing_divergence_folders();
+  test_fault_report_in_folder();
   remove_folder_tree(folder);
   while (n_copies > 0) free(copies[--n_copies]);
   TEST_DONE();

@@ -66,22 +66,22 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
   return VT_OK;
 }
-static uint32_t flags_of_op(uint32_t op) { return op == fault.whole ? VT_STEPS_WHOLE : 0; }
+static uint32_t step_flags_of_op(uint32_t op) { return op == fault.whole ? VT_STEPS_WHOLE : 0; }
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
-  return vt_steps_lists_op(op, flags_of_op(op));
+  return vt_steps_accepts_op(op, step_flags_of_op(op));
 }
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   (void)dev;
-  return vt_steps_check(step, flags_of_op(step->op));
+  return vt_steps_check(step, step_flags_of_op(step->op));
 }
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out) {
   (void)dev;
-  *out = vt_steps_workspace(step, flags_of_op(step->op));
+  *out = vt_step_scratch_bytes(step, step_flags_of_op(step->op));
   return VT_OK;
 }
 
-static int is_strided(const vt_bk_step *s) {
+static int reads_strided_matrix(const vt_bk_step *s) {
   int strided = 0;
   for (uint32_t i = 0; i < s->n_in; i++) {
     const vt_bk_tensor *t = &s->in[i];
@@ -90,22 +90,22 @@ static int is_strided(const vt_bk_step *s) {
   return strided;
 }
 
-static int is_grouped(const vt_bk_step *all, uint64_t n, uint64_t i) {
+static int is_step_in_group(const vt_bk_step *all, uint64_t n, uint64_t i) {
   const uint32_t group = all[i].group;
   return group != 0 &&
          ((i > 0 && all[i - 1].group == group) || (i + 1 < n && all[i + 1].group == group));
 }
 
 /* 1 if step `i` meets the conditions of the planted fault. */
-static int is_affected(const vt_bk_step *all, uint64_t n, uint64_t i) {
-  return (!fault.in_groups || is_grouped(all, n, i)) && (!fault.strided || is_strided(&all[i])) &&
-         n >= fault.many_steps;
+static int is_step_affected_by_fault(const vt_bk_step *all, uint64_t n, uint64_t i) {
+  return (!fault.in_groups || is_step_in_group(all, n, i)) &&
+         (!fault.strided || reads_strided_matrix(&all[i])) && n >= fault.many_steps;
 }
 
 /* Copies of steps, which are freed at the end of the test. */
 static void *copies[MOST * 64];
 static uint32_t n_copies;
-static void *copy_until_end(const void *p, size_t size) {
+static void *copy_until_end_of_test(const void *p, size_t size) {
   void *copy = malloc(size + 1);
   if (copy == NULL || n_copies == MOST * 64) exit(1);
   if (size > 0) memcpy(copy, p, size);
@@ -113,14 +113,14 @@ static void *copy_until_end(const void *p, size_t size) {
   return copy;
 }
 
-static vt_bk_step *copy_with_fault(const vt_bk_step *steps, uint64_t n) {
-  vt_bk_step *own = copy_until_end(steps, (size_t)n * sizeof *own);
+static vt_bk_step *copy_steps_with_fault(const vt_bk_step *steps, uint64_t n) {
+  vt_bk_step *own = copy_until_end_of_test(steps, (size_t)n * sizeof *own);
   for (uint64_t i = 0; i < n; i++) {
-    if (own[i].op == fault.from && fault.from != 0 && is_affected(steps, n, i))
+    if (own[i].op == fault.from && fault.from != 0 && is_step_affected_by_fault(steps, n, i))
       own[i].op = fault.to;
-    vt_bk_body *body = copy_until_end(own[i].body, own[i].n_body * sizeof *body);
+    vt_bk_body *body = copy_until_end_of_test(own[i].body, own[i].n_body * sizeof *body);
     for (uint32_t k = 0; k < own[i].n_body; k++)
-      body[k].steps = copy_with_fault(body[k].steps, body[k].n_steps);
+      body[k].steps = copy_steps_with_fault(body[k].steps, body[k].n_steps);
     own[i].body = body;
   }
   return own;
@@ -138,12 +138,12 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   const vt_bk_host *host = dev->host;
   vt_bk_program *p = host->resize(host->user, NULL, 0, sizeof *p);
   if (p == NULL) return VT_NOMEM;
-  *p = (vt_bk_program){.dev = dev, .steps = steps, .own = copy_with_fault(steps, n)};
+  *p = (vt_bk_program){.dev = dev, .steps = steps, .own = copy_steps_with_fault(steps, n)};
   p->one = host->resize(host->user, NULL, 0, (n + 1) * sizeof *p->one);
   int32_t s = p->one == NULL ? VT_NOMEM : VT_OK;
   for (uint64_t i = 0; s == VT_OK && i < n; i++) {
     memset(&p->one[i], 0, sizeof p->one[i]);
-    s = vt_steps_init(host, &p->own[i], 1, flags_of_op(steps[i].op), &p->one[i]);
+    s = vt_steps_init(host, &p->own[i], 1, step_flags_of_op(steps[i].op), &p->one[i]);
     if (s == VT_OK) p->n++;
   }
   if (s == VT_OK) {
@@ -161,7 +161,8 @@ static void flip_result_bit(const vt_bk_program *p, uint64_t i, char *const *bas
   const vt_bk_step *s = &p->steps[i];
   if (fault.threads != 0 && p->dev->host->threads != fault.threads) return;
   if (s->op != fault.flipped || fault.flipped == 0 || fault.result >= s->n_out) return;
-  if (!is_affected(p->steps, p->n, i) || (fault.once && first_run != 0 && runs != first_run))
+  if (!is_step_affected_by_fault(p->steps, p->n, i) ||
+      (fault.once && first_run != 0 && runs != first_run))
     return;
   first_run = runs;
   const vt_bk_tensor *t = &s->out[fault.result];

@@ -37,7 +37,7 @@ static int is_plain_in_shell(char c) {
          strchr("_-./:,=+@%", c) != NULL;
 }
 
-void vt_text_shell_word(vt_text *out, const char *word) {
+void vt_text_add_shell_word(vt_text *out, const char *word) {
   int plain = word[0] != 0;
   for (const char *c = word; *c != 0; c++) plain = plain && is_plain_in_shell(*c);
   if (plain) {
@@ -73,7 +73,7 @@ static vt_status add_backend_list(vt_text *out, const char *folder, const char *
     vt_text_add(&word, "%s/", here);
   }
   vt_text_add(&word, "%s", backend);
-  if (vt_text_status(&word) == VT_OK) vt_text_shell_word(out, word.s);
+  if (vt_text_status(&word) == VT_OK) vt_text_add_shell_word(out, word.s);
   const vt_status s = vt_text_status(&word);
   vt_text_done(&word);
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "out of memory");
@@ -99,7 +99,7 @@ static vt_status add_command(const vt_divergence *x, const char *folder, const c
 
 /* ---- the page ---- */
 
-static void add_differing_bits(const vt_divergence *x, vt_text *out) {
+static void add_difference_lines(const vt_divergence *x, vt_text *out) {
   const int digits = (int)(2 * vt_dtype_bytes(x->dtype));
   vt_text_add(out, "result     %s%s\n", x->output, x->index);
   vt_text_add(out, "it gives   0x%0*llx (%s)\n", digits, (unsigned long long)x->bits,
@@ -118,7 +118,7 @@ static void add_readme(const vt_divergence *x, const char *backend, const char *
   vt_text_add(out, "%s\n\n", MARK);
   vt_text_add(out, "backend    %s\n", backend);
   vt_text_add(out, "op         %s\n", x->signature);
-  add_differing_bits(x, out);
+  add_difference_lines(x, out);
   vt_text_add(out, "\n%s\n",
               x->isolated ? "model.vt is the smallest model found that shows it."
                           : "No part of the model shows it alone: model.vt is the whole "
@@ -134,7 +134,7 @@ static void add_report_readme(const vt_divergence *x, const vt_fault_report *see
   vt_text_add(out, "subject    %s\n", seen->subject);
   vt_text_add(out, "reason     %s\n", seen->reason);
   vt_text_add(out, "op         %s\n", x->signature);
-  if (x->compared > 0) add_differing_bits(x, out);
+  if (x->compared > 0) add_difference_lines(x, out);
   vt_text_add(out, "\nmodel.vt is the model that showed the fault, with its inputs.\n");
   if (x->compared > 0)
     vt_text_add(out,
@@ -153,8 +153,8 @@ static vt_status write_input(const char *folder, const char *name, const vt_tens
   return vt_npy_write(path, t, d);
 }
 
-static vt_status write_files(const vt_divergence *x, const char *folder, const vt_text *page,
-                             vt_diag *d) {
+static vt_status write_divergence_files(const vt_divergence *x, const char *folder,
+                                        const vt_text *page, vt_diag *d) {
   char path[PATH];
   for (uint32_t i = 0; i < x->n_inputs; i++)
     VT_TRY(write_input(folder, x->names[i], &x->inputs[i], d));
@@ -175,7 +175,7 @@ static int is_file_we_write(const char *name) {
 }
 
 /* Removes the files that this code writes from a folder, and the folder if it is empty then. */
-static void remove_folder(const char *folder) {
+static void remove_own_files_and_folder(const char *folder) {
   DIR *dir = opendir(folder);
   for (struct dirent *e; dir != NULL && (e = readdir(dir)) != NULL;) {
     char path[PATH];
@@ -216,12 +216,12 @@ static vt_status move_into_place(const char *made, const char *folder, vt_diag *
   if (!is_older_divergence(folder))
     return VT_FAIL(d, VT_IO, "the folder %.200s exists already and contains something else",
                    folder);
-  remove_folder(folder);
+  remove_own_files_and_folder(folder);
   return rename(made, folder) == 0 ? VT_OK : fail_system("replace the folder", folder, d);
 }
 
 /* Makes a new folder with a temporary name next to `folder`. */
-static vt_status make_temporary(const char *folder, char out[PATH], vt_diag *d) {
+static vt_status make_temporary_folder(const char *folder, char out[PATH], vt_diag *d) {
   enum { TRIES = 100 };
   for (int i = 0; i < TRIES; i++) {
     const int n = snprintf(out, PATH, "%s.%ld-%d", folder, (long)getpid(), i);
@@ -235,10 +235,10 @@ static vt_status make_temporary(const char *folder, char out[PATH], vt_diag *d) 
 static vt_status write_folder(const vt_divergence *x, const char *folder, const vt_text *page,
                               vt_diag *d) {
   char made[PATH];
-  VT_TRY(make_temporary(folder, made, d));
-  vt_status s = write_files(x, made, page, d);
+  VT_TRY(make_temporary_folder(folder, made, d));
+  vt_status s = write_divergence_files(x, made, page, d);
   if (s == VT_OK) s = move_into_place(made, folder, d);
-  if (s != VT_OK) remove_folder(made);
+  if (s != VT_OK) remove_own_files_and_folder(made);
   return s;
 }
 
@@ -253,8 +253,8 @@ static vt_status copy_without_end_slashes(const char *folder, char out[PATH], vt
   return VT_OK;
 }
 
-static vt_status write_folder_unless_failed(const vt_divergence *x, const char *folder,
-                                            const vt_text *page, vt_diag *d) {
+static vt_status write_folder_if_page_is_complete(const vt_divergence *x, const char *folder,
+                                                  const vt_text *page, vt_diag *d) {
   if (vt_text_status(page) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
   return write_folder(x, folder, page, d);
 }
@@ -268,7 +268,7 @@ vt_status vt_divergence_write(const vt_divergence *x, const char *folder, const 
   vt_text_init(&page, x->arena.a);
   vt_status s = add_command(x, name, backend, &command, d);
   if (s == VT_OK) add_readme(x, backend, command.s, &page);
-  if (s == VT_OK) s = write_folder_unless_failed(x, name, &page, d);
+  if (s == VT_OK) s = write_folder_if_page_is_complete(x, name, &page, d);
   if (s == VT_OK) vt_text_add_bytes(out_command, command.s, command.n);
   if (s == VT_OK && vt_text_status(out_command) != VT_OK) s = VT_FAIL(d, VT_NOMEM, "out of memory");
   vt_text_done(&command);
@@ -283,7 +283,7 @@ vt_status vt_divergence_write_report(const vt_divergence *x, const vt_fault_repo
   VT_TRY(copy_without_end_slashes(folder, name, d));
   vt_text_init(&page, x->arena.a);
   add_report_readme(x, seen, backend, &page);
-  const vt_status s = write_folder_unless_failed(x, name, &page, d);
+  const vt_status s = write_folder_if_page_is_complete(x, name, &page, d);
   vt_text_done(&page);
   return s;
 }

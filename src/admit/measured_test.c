@@ -66,7 +66,7 @@ static int has_times_of_all_steps(vt_program *p, const vt_run_info *run) {
 
 /* 1 if a second run does not allocate, by the library's count and by the test's, and gives the same
  * digest. */
-static int runs_again_equally(vt_program *p, const vt_fault *fault, const uint8_t digest[32]) {
+static int second_run_is_equal(vt_program *p, const vt_fault *fault, const uint8_t digest[32]) {
   vt_run_info info = {.size = sizeof info};
   uint8_t again[32];
   const long asked = fault->asked;
@@ -80,7 +80,8 @@ static int runs_again_equally(vt_program *p, const vt_fault *fault, const uint8_
 
 /* Runs a case, which must pass. Returns 1 and sets *out; returns 0 if the expected result is an
  * index out of range. */
-static int run_case(const vt_suite *s, uint32_t i, const char *device, int watched, seen *out) {
+static int run_and_observe_case(const vt_suite *s, uint32_t i, const char *device, int watched,
+                                seen *out) {
   vt_fault fault = {0};
   const vt_alloc a = vt_fault_alloc(&fault);
   const vt_options how = {.size = sizeof how,
@@ -101,7 +102,7 @@ static int run_case(const vt_suite *s, uint32_t i, const char *device, int watch
     CHECK(out->info.allocations == 0 && out->info.runs == 1);
     CHECK(watched ? has_times_of_all_steps(p, &out->info)
                   : out->info.timed == 0 && vt_program_copies(p) == 0);
-    CHECK(runs_again_equally(p, &fault, r.digest));
+    CHECK(second_run_is_equal(p, &fault, r.digest));
   }
   vt_program_free(p);
   vt_case_inputs_done(&in);
@@ -110,13 +111,13 @@ static int run_case(const vt_suite *s, uint32_t i, const char *device, int watch
   return ok;
 }
 
-static void compare_case_watched(const vt_suite *s, uint32_t i) {
+static void compare_watched_with_plain_case(const vt_suite *s, uint32_t i) {
   seen plain[N_DEVICES], watched;
   int ran = 0;
   const int failed = vt_test_failed;
   for (uint32_t k = 0; k < N_DEVICES; k++) {
-    ran = run_case(s, i, devices[k], 0, &plain[k]);
-    CHECK(run_case(s, i, devices[k], 1, &watched) == ran);
+    ran = run_and_observe_case(s, i, devices[k], 0, &plain[k]);
+    CHECK(run_and_observe_case(s, i, devices[k], 1, &watched) == ran);
     CHECK(!ran || is_same_observation(&plain[k], &watched));
   }
   /* The cost does not depend on the device: reference:0 decomposes compositions, reference:1 keeps
@@ -126,7 +127,7 @@ static void compare_case_watched(const vt_suite *s, uint32_t i) {
   if (vt_test_failed != failed) fprintf(stderr, "  %s\n", s->cases[i].name);
 }
 
-static void test_watched_cases(const vt_suite *s) {
+static void test_watched_cases_equal_plain(const vt_suite *s) {
   uint8_t *chosen = calloc(s->n_cases, 1);
   const uint32_t every = vt_test_is_long() ? 1 : 23;
   uint32_t n = 0, compared = 0;
@@ -134,7 +135,7 @@ static void test_watched_cases(const vt_suite *s) {
   CHECK(vt_suite_choose_short(s, chosen, NULL) == VT_OK);
   for (uint32_t i = 0; i < s->n_cases; i++)
     if (chosen[i] && n++ % every == 0) {
-      compare_case_watched(s, i);
+      compare_watched_with_plain_case(s, i);
       compared++;
     }
   CHECK(compared >= 100 && reports > compared);
@@ -145,8 +146,8 @@ static void test_watched_cases(const vt_suite *s) {
 
 /* ---- examples ---- */
 
-static void run_example(const vt_suite_example *x, const char *device, int measure, int progress,
-                        seen *out) {
+static void run_and_observe_example(const vt_suite_example *x, const char *device, int measure,
+                                    int progress, seen *out) {
   vt_fault fault = {0};
   const vt_alloc a = vt_fault_alloc(&fault);
   const vt_options o = {.size = sizeof o,
@@ -168,7 +169,7 @@ static void run_example(const vt_suite_example *x, const char *device, int measu
   store_observation(p, digest, out);
   CHECK(out->info.allocations == 0 && out->info.flops > 0);
   CHECK(!measure || has_times_of_all_steps(p, &out->info));
-  CHECK(runs_again_equally(p, &fault, digest));
+  CHECK(second_run_is_equal(p, &fault, digest));
   vt_program_free(p);
   vt_model_free(m);
   CHECK(fault.live == 0);
@@ -178,16 +179,16 @@ static int is_large_example(const char *name) {
   return strcmp(name, "resnet18.vt") == 0 || strcmp(name, "gpt2_124m.vt") == 0;
 }
 
-static void test_watched_examples(const vt_suite *s) {
+static void test_watched_examples_equal_plain(const vt_suite *s) {
   for (uint32_t i = 0; i < s->n_examples; i++) {
     const vt_suite_example *x = &s->example[i];
     const int failed = vt_test_failed;
     if (is_large_example(x->name) && !vt_test_is_long()) continue;
     for (uint32_t k = 0; k < N_DEVICES; k++) {
       seen plain, observed;
-      run_example(x, devices[k], 0, 0, &plain);
+      run_and_observe_example(x, devices[k], 0, 0, &plain);
       for (int w = is_large_example(x->name) ? 3 : 1; w < 4; w++) {
-        run_example(x, devices[k], w & 1, w >> 1, &observed);
+        run_and_observe_example(x, devices[k], w & 1, w >> 1, &observed);
         CHECK(is_same_observation(&plain, &observed));
       }
     }
@@ -200,8 +201,8 @@ int main(void) {
   unsetenv("VOLTA_BACKEND");
   CHECK(vt_suite_built_in(NULL, &s, NULL) == VT_OK);
   if (s == NULL) return 1;
-  test_watched_cases(s);
-  test_watched_examples(s);
+  test_watched_cases_equal_plain(s);
+  test_watched_examples_equal_plain(s);
   vt_suite_free(s);
   TEST_DONE();
 }

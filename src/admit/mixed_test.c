@@ -23,13 +23,13 @@ static vt_model *parse_or_exit(const char *text, size_t n) {
   return m;
 }
 
-static void read_models(void) {
+static void read_forward_and_backward_models(void) {
   vt_text text;
-  write_text("a.cts", cases);
+  write_text_in_folder("a.cts", cases);
   vt_suite *s = read_small_suite(0);
   for (uint32_t i = 0; i < s->n_cases; i++) {
     vt_text_init(&text, vt_alloc_default());
-    CHECK(vt_case_text(s, i, &text, NULL) == VT_OK);
+    CHECK(vt_case_model_text(s, i, &text, NULL) == VT_OK);
     vt_model **into = s->cases[i].gradient ? &backward : &forward;
     vt_model_free(*into); /* cases of each mix have the same model: only the last one is needed */
     *into = parse_or_exit(text.s, text.n);
@@ -39,7 +39,8 @@ static void read_models(void) {
   CHECK(forward != NULL && backward != NULL);
 }
 
-static vt_program *open_on_backend(const vt_model *m, const char *backend, uint32_t mixed_path) {
+static vt_program *make_program_on_backend(const vt_model *m, const char *backend,
+                                           uint32_t mixed_path) {
   const vt_policy policy = {.size = sizeof policy, .mixed_path = mixed_path};
   const vt_options o = {.size = sizeof o, .backend = backend, .policy = &policy};
   vt_program *p = NULL;
@@ -56,9 +57,10 @@ typedef struct outcome {
   uint8_t digest[32]; /* digest of the backward run, if it ran */
 } outcome;
 
-static outcome run_forward_backward(const char *first, const char *second, uint32_t mixed_path) {
-  vt_program *f = open_on_backend(forward, first, VT_MIXED_PATH_REFUSED);
-  vt_program *b = open_on_backend(backward, second, mixed_path);
+static outcome feed_forward_output_to_backward(const char *first, const char *second,
+                                               uint32_t mixed_path) {
+  vt_program *f = make_program_on_backend(forward, first, VT_MIXED_PATH_REFUSED);
+  vt_program *b = make_program_on_backend(backward, second, mixed_path);
   outcome o = {0};
   CHECK(vt_program_random_inputs(f, 9, NULL) == VT_OK && vt_program_run(f, NULL) == VT_OK);
   o.status = vt_program_feed(b, "dy.y", f, 0, &o.d);
@@ -76,16 +78,19 @@ static outcome run_forward_backward(const char *first, const char *second, uint3
   return o;
 }
 
-static void test_mixed_backend_pairs(void) {
+static void test_policy_of_mixed_pairs(void) {
   static const char *const names[] = {"reference:0", "reference:1", "island:0", "island:1"};
-  const outcome right = run_forward_backward("reference:0", "reference:0", VT_MIXED_PATH_REFUSED);
+  const outcome right =
+      feed_forward_output_to_backward("reference:0", "reference:0", VT_MIXED_PATH_REFUSED);
   CHECK(right.status == VT_OK && !right.mixed);
   for (int i = 0; i < 4; i++)
     for (int k = 0; k < 4; k++) {
       /* Two devices of one backend are not a mixed path. */
       const int same = i / 2 == k / 2;
-      const outcome strict = run_forward_backward(names[i], names[k], VT_MIXED_PATH_REFUSED);
-      const outcome allowed = run_forward_backward(names[i], names[k], VT_MIXED_PATH_ALLOWED);
+      const outcome strict =
+          feed_forward_output_to_backward(names[i], names[k], VT_MIXED_PATH_REFUSED);
+      const outcome allowed =
+          feed_forward_output_to_backward(names[i], names[k], VT_MIXED_PATH_ALLOWED);
       char words[160];
       CHECK(strict.status == (same ? VT_OK : VT_UNSUPPORTED) && !strict.mixed);
       snprintf(words, sizeof words,
@@ -100,9 +105,9 @@ static void test_mixed_backend_pairs(void) {
 }
 
 /* Invalid calls of vt_program_feed fail, and a failed call does not mark the program as mixed. */
-static void test_invalid_feeds(void) {
-  vt_program *f = open_on_backend(forward, "reference", VT_MIXED_PATH_REFUSED);
-  vt_program *b = open_on_backend(backward, "island", VT_MIXED_PATH_ALLOWED);
+static void test_invalid_feeds_fail(void) {
+  vt_program *f = make_program_on_backend(forward, "reference", VT_MIXED_PATH_REFUSED);
+  vt_program *b = make_program_on_backend(backward, "island", VT_MIXED_PATH_ALLOWED);
   vt_diag d = {0};
   /* The feed is refused, because f has not run. */
   CHECK(vt_program_feed(b, "dy.y", f, 0, &d) == VT_NAME && d.text[0] != 0);
@@ -127,12 +132,12 @@ static void test_invalid_feeds(void) {
 int main(void) {
   unsetenv("VOLTA_BACKEND");
   unsetenv("VOLTA_THREADS");
-  folder_new();
-  read_models();
-  test_mixed_backend_pairs();
-  test_invalid_feeds();
+  make_test_folder();
+  read_forward_and_backward_models();
+  test_policy_of_mixed_pairs();
+  test_invalid_feeds_fail();
   vt_model_free(forward);
   vt_model_free(backward);
-  folder_done();
+  remove_test_folder();
   TEST_DONE();
 }

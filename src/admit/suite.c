@@ -105,7 +105,7 @@ static int is_word_char(char c) {
 }
 
 /* Prints the element types in the model's text, as "/f32/i64". */
-static void list_types(const vt_suite_model *m, char *out, size_t capacity) {
+static void list_dtypes_in_text(const vt_suite_model *m, char *out, size_t capacity) {
   size_t n = 0;
   out[0] = 0;
   for (const char *at = m->text + 1; *at != 0 && n + 8 < capacity; at++) {
@@ -143,7 +143,7 @@ vt_status vt_suite_choose_short(const vt_suite *s, uint8_t *chosen, vt_diag *d) 
   for (uint32_t i = s->n_cases; i-- > 0;) {
     const vt_case *c = &s->cases[i];
     char kind[400]; /* text of op, mix and element types: one case of each kind is chosen */
-    if (c->model != last) list_types(c->model, types, sizeof types);
+    if (c->model != last) list_dtypes_in_text(c->model, types, sizeof types);
     last = c->model;
     snprintf(kind, sizeof kind, "%s/%d%d%s", c->model->block->op->name, c->mix, c->gradient, types);
     chosen[i] = add_if_unseen(seen, slots, kind) || vt_case_seed(s->cases[i].name) % 32 == 0;

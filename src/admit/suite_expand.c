@@ -122,7 +122,7 @@ static vt_status add_model(expander *e) {
 
 /* Fails if the block makes too many cases. They are counted before any is made, because the numbers
  * of values of all variables multiply. */
-static vt_status check_count(const expander *e) {
+static vt_status check_case_count(const expander *e) {
   const vt_suite_block *b = e->b;
   uint64_t n = vt_suite_has_gradient(b) ? VT_MIX_SPECIAL + 1 : 0;
   for (int mix = 0; mix < VT_MIXES; mix++) n += b->mixes >> mix & 1;
@@ -134,7 +134,7 @@ static vt_status check_count(const expander *e) {
 static vt_status expand_block(expander *e) {
   uint32_t i;
   if (e->b->n_over > MOST_OVER) return fail_block(e, VT_FORMAT, "too many variables");
-  VT_TRY(check_count(e));
+  VT_TRY(check_case_count(e));
   memset(e->choice, 0, sizeof e->choice);
   do {
     VT_TRY(add_model(e));

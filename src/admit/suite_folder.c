@@ -31,7 +31,7 @@ typedef struct listing {
   const char **name;
 } listing;
 
-static vt_status list_entries(listing *l, DIR *dir, vt_diag *d) {
+static vt_status list_case_files(listing *l, DIR *dir, vt_diag *d) {
   for (const struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
     if (!is_case_file(e->d_name)) continue;
     const char *name = vt_arena_string(&l->arena, e->d_name, strlen(e->d_name));
@@ -44,10 +44,10 @@ static vt_status list_entries(listing *l, DIR *dir, vt_diag *d) {
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "%s", vt_status_text(s));
 }
 
-static vt_status list_folder(listing *l, const char *folder, vt_diag *d) {
+static vt_status list_case_files_of_folder(listing *l, const char *folder, vt_diag *d) {
   DIR *dir = opendir(folder);
   if (dir == NULL) return VT_FAIL(d, VT_IO, "no case files in %.300s: %s", folder, strerror(errno));
-  const vt_status s = list_entries(l, dir, d);
+  const vt_status s = list_case_files(l, dir, d);
   closedir(dir);
   if (s == VT_OK && l->n == 0) return VT_FAIL(d, VT_IO, "no case files in %.300s", folder);
   return s;
@@ -61,7 +61,8 @@ static vt_status read_file(const char *folder, const char *name, uint64_t limit,
   return vt_file_read(path, limit, a, out, d);
 }
 
-static vt_status add_files(vt_suite *s, const listing *l, const char *folder, vt_diag *d) {
+static vt_status add_listed_files_and_expand(vt_suite *s, const listing *l, const char *folder,
+                                             vt_diag *d) {
   for (uint32_t i = 0; i < l->n; i++) {
     vt_file f;
     VT_TRY(read_file(folder, l->name[i], MOST_FILE, s->alloc, &f, d));
@@ -72,18 +73,18 @@ static vt_status add_files(vt_suite *s, const listing *l, const char *folder, vt
   return vt_suite_expand(s, d);
 }
 
-static vt_status add_folder(vt_suite *s, const char *folder, vt_diag *d) {
+static vt_status add_cases_of_folder(vt_suite *s, const char *folder, vt_diag *d) {
   listing l = {0};
   vt_arena_init(&l.arena, s->alloc);
-  vt_status status = list_folder(&l, folder, d);
-  if (status == VT_OK) status = add_files(s, &l, folder, d);
+  vt_status status = list_case_files_of_folder(&l, folder, d);
+  if (status == VT_OK) status = add_listed_files_and_expand(s, &l, folder, d);
   vt_arena_done(&l.arena);
   return status;
 }
 
 /* ---- stored digests ---- */
 
-static int hex_of(char c) {
+static int value_of_hex_digit(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
@@ -91,7 +92,7 @@ static int hex_of(char c) {
 static int read_digest_line(const char *line, uint8_t digest[8], const char **name) {
   if (strlen(line) < 18 || line[16] != ' ') return 0;
   for (int i = 0; i < 8; i++) {
-    const int high = hex_of(line[2 * i]), low = hex_of(line[2 * i + 1]);
+    const int high = value_of_hex_digit(line[2 * i]), low = value_of_hex_digit(line[2 * i + 1]);
     if (high < 0 || low < 0) return 0;
     digest[i] = (uint8_t)(high * 16 + low);
   }
@@ -124,7 +125,7 @@ static vt_status store_digest_of_case(pairing *p, const uint8_t digest[8], const
   return s->left_over == NULL ? VT_FAIL(d, VT_NOMEM, "out of memory") : VT_OK;
 }
 
-static vt_status pair_all_lines(pairing *p, char *text, vt_diag *d) {
+static vt_status store_digests_of_lines(pairing *p, char *text, vt_diag *d) {
   for (char *at = text, *next; at != NULL && *at != 0; at = next) {
     uint8_t digest[8];
     const char *name;
@@ -143,24 +144,24 @@ static vt_status pair_all_lines(pairing *p, char *text, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status add_digests(vt_suite *s, const char *folder, vt_diag *d) {
+static vt_status add_digests_of_folder(vt_suite *s, const char *folder, vt_diag *d) {
   vt_file f;
   pairing p = {.s = s, .stored = vt_arena_array(&s->arena, s->n_cases, 8)};
   if (p.stored == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   VT_TRY(read_file(folder, "cts.digests", MOST_DIGESTS, s->alloc, &f, d));
-  const vt_status status = pair_all_lines(&p, (char *)f.data, d);
+  const vt_status status = store_digests_of_lines(&p, (char *)f.data, d);
   vt_file_done(&f);
   return status;
 }
 
 /* ---- the suite ---- */
 
-static vt_status read_folder(const char *folder, int digests, const vt_alloc *alloc,
-                             vt_suite **out_suite, vt_diag *d) {
+static vt_status read_suite_from_folder(const char *folder, int with_digests, const vt_alloc *alloc,
+                                        vt_suite **out_suite, vt_diag *d) {
   vt_suite *s = NULL;
   VT_TRY(vt_suite_new(alloc, &s, d));
-  vt_status status = add_folder(s, folder, d);
-  if (status == VT_OK && digests) status = add_digests(s, folder, d);
+  vt_status status = add_cases_of_folder(s, folder, d);
+  if (status == VT_OK && with_digests) status = add_digests_of_folder(s, folder, d);
   if (status == VT_OK) *out_suite = s;
   if (status != VT_OK) vt_suite_free(s);
   return status;
@@ -168,10 +169,10 @@ static vt_status read_folder(const char *folder, int digests, const vt_alloc *al
 
 vt_status vt_suite_read(const char *folder, const vt_alloc *alloc, vt_suite **out_suite,
                         vt_diag *d) {
-  return read_folder(folder, 1, alloc, out_suite, d);
+  return read_suite_from_folder(folder, 1, alloc, out_suite, d);
 }
 
 vt_status vt_suite_read_cases(const char *folder, const vt_alloc *alloc, vt_suite **out_suite,
                               vt_diag *d) {
-  return read_folder(folder, 0, alloc, out_suite, d);
+  return read_suite_from_folder(folder, 0, alloc, out_suite, d);
 }

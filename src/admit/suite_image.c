@@ -40,7 +40,7 @@ static void skip_bytes(cursor *c, size_t n) {
 }
 
 /* Reads the next part; returns 0 if it is malformed. */
-static int next_part(cursor *c, vt_suite_part *out) {
+static int read_next_part(cursor *c, vt_suite_part *out) {
   const uint8_t *end = memchr(c->at, '\n', c->left);
   const uint8_t *space = end == NULL ? NULL : memchr(c->at, ' ', (size_t)(end - c->at));
   int64_t n;
@@ -64,26 +64,27 @@ static vt_status list_parts(vt_suite *s, cursor c, vt_suite_part **out, uint32_t
     vt_suite_part *more = vt_arena_grow(&s->arena, part, n, &cap, sizeof *part);
     if (more == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
     part = more;
-    if (!next_part(&c, &part[n++])) return fail_damaged("a part of it", d);
+    if (!read_next_part(&c, &part[n++])) return fail_damaged("a part of it", d);
   }
   *out = part;
   *out_n = n;
   return VT_OK;
 }
 
-static int has_name(const vt_suite_part *p, const char *name) {
+static int part_has_name(const vt_suite_part *p, const char *name) {
   return strlen(name) == p->n_name && memcmp(name, p->name, p->n_name) == 0;
 }
 
 static const vt_suite_part *find_part(const vt_suite_part *part, uint32_t n, const char *name) {
   for (uint32_t i = 0; i < n; i++)
-    if (has_name(&part[i], name)) return &part[i];
+    if (part_has_name(&part[i], name)) return &part[i];
   return NULL;
 }
 
 /* ---- the contents of the parts ---- */
 
-static vt_status add_case_files(vt_suite *s, const vt_suite_part *part, uint32_t n, vt_diag *d) {
+static vt_status add_case_files_of_image(vt_suite *s, const vt_suite_part *part, uint32_t n,
+                                         vt_diag *d) {
   for (uint32_t i = 0; i < n; i++) {
     const vt_suite_part *p = &part[i];
     if (p->n_name < 4 || memcmp(p->name + p->n_name - 4, ".cts", 4) != 0) continue;
@@ -109,14 +110,14 @@ static vt_status add_stored_digests(vt_suite *s, const vt_suite_part *p, vt_diag
   return VT_FAIL(d, VT_INTERNAL, "the stored digests in the library belong to other cases");
 }
 
-static vt_status load_image(vt_suite *s, cursor c, vt_diag *d) {
+static vt_status load_suite_from_image(vt_suite *s, cursor c, vt_diag *d) {
   vt_suite_part *part = NULL;
   uint32_t n = 0;
   if (c.left < sizeof first_line || memcmp(c.at, first_line, sizeof first_line - 1) != 0)
     return fail_damaged("its first line", d);
   skip_bytes(&c, sizeof first_line - 1);
   VT_TRY(list_parts(s, c, &part, &n, d));
-  VT_TRY(add_case_files(s, part, n, d));
+  VT_TRY(add_case_files_of_image(s, part, n, d));
   VT_TRY(add_stored_digests(s, find_part(part, n, "digests"), d));
   const vt_suite_part *published = find_part(part, n, "published.digests");
   return published == NULL ? VT_OK : vt_suite_add_published(s, published, part, n, d);
@@ -126,7 +127,7 @@ vt_status vt_suite_from_image(const uint8_t *image, size_t n, const vt_alloc *al
                               vt_suite **out_suite, vt_diag *d) {
   vt_suite *s = NULL;
   VT_TRY(vt_suite_new(alloc, &s, d));
-  const vt_status status = load_image(s, (cursor){image, n}, d);
+  const vt_status status = load_suite_from_image(s, (cursor){image, n}, d);
   if (status == VT_OK) *out_suite = s;
   if (status != VT_OK) vt_suite_free(s);
   return status;
@@ -134,7 +135,7 @@ vt_status vt_suite_from_image(const uint8_t *image, size_t n, const vt_alloc *al
 
 /* ---- the built-in suite ---- */
 
-static vt_status unpack_gzip(uint8_t *to, size_t n, vt_alloc a, vt_diag *d) {
+static vt_status unpack_built_in_gzip(uint8_t *to, size_t n, vt_alloc a, vt_diag *d) {
   const vt_source source = vt_source_from_memory(packed, sizeof packed);
   vt_stream stream;
   VT_TRY(vt_stream_open(&source, 0, sizeof packed, VT_STREAM_GZIP, a, &stream, d));
@@ -150,7 +151,7 @@ vt_status vt_suite_unpack_image(vt_alloc a, uint8_t **out_image, size_t *out_n, 
   const size_t n = end[0] | (size_t)end[1] << 8 | (size_t)end[2] << 16 | (size_t)end[3] << 24;
   uint8_t *image = vt_alloc_new(a, n);
   if (image == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  const vt_status s = unpack_gzip(image, n, a, d);
+  const vt_status s = unpack_built_in_gzip(image, n, a, d);
   if (s != VT_OK) {
     vt_alloc_free(a, image, n);
     return s;

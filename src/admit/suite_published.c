@@ -86,7 +86,7 @@ static vt_status find_model_text(const published *p, vt_suite_example *out) {
   return fail_line(p, "no such model");
 }
 
-static vt_status add_example(const published *p, char *line) {
+static vt_status add_example_of_line(const published *p, char *line) {
   vt_suite *s = p->s;
   char *word[WORDS];
   const int n = split_words(line, word);
@@ -115,7 +115,7 @@ vt_status vt_suite_add_published(vt_suite *s, const vt_suite_part *lines, const 
     next = strchr(at, '\n');
     if (next != NULL) *next++ = 0;
     p.line++;
-    VT_TRY(add_example(&p, at));
+    VT_TRY(add_example_of_line(&p, at));
   }
   return VT_OK;
 }

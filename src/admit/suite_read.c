@@ -45,22 +45,22 @@ static char *cut_first_word(char *s, char **rest) {
 }
 
 /* The text after the line's first word if that word is `word`, else NULL. */
-static char *text_after_word(char *line, const char *word) {
+static char *text_after_first_word(char *line, const char *word) {
   const size_t n = strlen(word);
   if (strncmp(line, word, n) != 0 || (line[n] != 0 && !is_space(line[n]))) return NULL;
   return trim_spaces(line + n);
 }
 
-/* Splits `s` at every `mark` into at most `most` trimmed texts. */
-static vt_status split_at(const reader *r, char *s, char mark, const char **out, uint32_t most,
-                          uint32_t *out_n) {
+/* Splits `text` at every `mark` into at most `most` trimmed texts. */
+static vt_status split_and_trim_at(const reader *r, char *text, char mark, const char **out,
+                                   uint32_t most, uint32_t *out_n) {
   uint32_t n = 0;
-  for (char *end; s != NULL; s = end) {
-    end = strchr(s, mark);
+  for (char *end; text != NULL; text = end) {
+    end = strchr(text, mark);
     if (end != NULL) *end++ = 0;
-    s = trim_spaces(s);
-    if (n == most) return fail_line(r, "too many values from", s);
-    out[n++] = s;
+    text = trim_spaces(text);
+    if (n == most) return fail_line(r, "too many values from", text);
+    out[n++] = text;
   }
   *out_n = n;
   return VT_OK;
@@ -92,7 +92,7 @@ static vt_status read_case_line(reader *r, char *rest) {
 enum { MOST_VALUES = 200, MOST_NAMES = 10 };
 
 /* The values of a variable as text; the word `sizes` is replaced by the standard list. */
-static vt_status value_list(const reader *r, char *text, char **out) {
+static vt_status read_value_list(const reader *r, char *text, char **out) {
   *out = trim_spaces(text);
   if (strcmp(*out, "sizes") != 0) return VT_OK;
   vt_text list;
@@ -106,7 +106,7 @@ static vt_status value_list(const reader *r, char *text, char **out) {
 }
 
 /* Splits the value texts of the `over` line `o` into rows with a value for each variable. */
-static vt_status add_rows(const reader *r, vt_suite_over *o, const char **value) {
+static vt_status add_value_rows(const reader *r, vt_suite_over *o, const char **value) {
   o->value = VT_NEW_N(&r->s->arena, const char *, (size_t)o->n_values * o->n_names);
   if (o->value == NULL) return no_memory(r);
   for (uint32_t i = 0; i < o->n_values; i++) {
@@ -114,7 +114,7 @@ static vt_status add_rows(const reader *r, vt_suite_over *o, const char **value)
     uint32_t n = 0;
     char *row = vt_arena_string(&r->s->arena, value[i], strlen(value[i]));
     if (row == NULL) return no_memory(r);
-    VT_TRY(split_at(r, row, '&', part, MOST_NAMES, &n));
+    VT_TRY(split_and_trim_at(r, row, '&', part, MOST_NAMES, &n));
     if (n != o->n_names) return fail_line(r, "wrong number of texts in", value[i]);
     memcpy(o->value + (size_t)i * n, part, n * sizeof *part);
   }
@@ -129,10 +129,10 @@ static vt_status read_over_line(reader *r, char *rest) {
   if (equals == NULL) return fail_line(r, "no '=' in", rest);
   if (o.name == NULL) return no_memory(r);
   *equals = 0;
-  VT_TRY(split_at(r, rest, '&', o.name, MOST_NAMES, &o.n_names));
-  VT_TRY(value_list(r, equals + 1, &list));
-  VT_TRY(split_at(r, list, '|', value, MOST_VALUES, &o.n_values));
-  VT_TRY(add_rows(r, &o, value));
+  VT_TRY(split_and_trim_at(r, rest, '&', o.name, MOST_NAMES, &o.n_names));
+  VT_TRY(read_value_list(r, equals + 1, &list));
+  VT_TRY(split_and_trim_at(r, list, '|', value, MOST_VALUES, &o.n_values));
+  VT_TRY(add_value_rows(r, &o, value));
   vt_suite_over *over = vt_arena_grow(&r->s->arena, b->over, b->n_over, &b->cap_over, sizeof o);
   if (over == NULL) return no_memory(r);
   b->over = over;
@@ -158,9 +158,9 @@ static int read_range(const char *text, vt_suite_domain *out) {
 }
 
 /* Parses the names of inputs with an optional range: `x, y in 0.5..2`. */
-static vt_status add_domains(reader *r, int wanted, char *rest) {
+static vt_status add_domains(reader *r, int gradient_wanted, char *rest) {
   vt_suite_block *b = r->b;
-  vt_suite_domain domain = {.wanted = wanted, .lo = -2, .hi = 2};
+  vt_suite_domain domain = {.wanted = gradient_wanted, .lo = -2, .hi = 2};
   char *in = strstr(rest, " in ");
   if (in != NULL) {
     const char *range = trim_spaces(in + 4);
@@ -218,12 +218,12 @@ static vt_status read_line(reader *r, char *line) {
                {"grad", read_grad_line},     {"given", read_given_line},
                {"expect", read_expect_line}, {"straight", read_straight_line},
                {"end", read_end_line}};
-  char *rest = text_after_word(line, "case");
+  char *rest = text_after_first_word(line, "case");
   if (*line == 0) return VT_OK;
   if (rest != NULL) return read_case_line(r, rest);
   if (r->b == NULL) return fail_line(r, "expected a case, found", cut_first_word(line, &rest));
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    rest = text_after_word(line, words[i].word);
+    rest = text_after_first_word(line, words[i].word);
     if (rest != NULL) return words[i].read(r, rest);
   }
   vt_text_add(&r->text, "  %s\n", line);

@@ -15,7 +15,7 @@ static int is_same_case(const vt_case *a, const vt_case *b) {
          b->expected != NULL && memcmp(a->expected, b->expected, 8) == 0;
 }
 
-static void test_built_in_suite(void) {
+static void test_built_in_suite_equals_sources(void) {
   vt_suite *carried = NULL, *read = NULL;
   vt_hash256 one, two;
   uint32_t same = 0;
@@ -40,7 +40,7 @@ static void test_built_in_suite(void) {
 }
 
 /* The short form has every op and mix of the whole suite, and far fewer cases. */
-static void test_short_form(void) {
+static void test_short_form_has_each_op_and_mix(void) {
   static uint8_t op_seen[2][1u << 16];
   vt_suite *s = NULL;
   uint32_t n = 0;
@@ -62,7 +62,7 @@ static void test_short_form(void) {
   vt_suite_free(s);
 }
 
-static int is_published_line(const char *file, const vt_suite_example *e) {
+static int is_line_of_example_published(const char *file, const vt_suite_example *e) {
   char line[300];
   int n = 0;
   for (int i = 0; i < 32; i++)
@@ -76,18 +76,18 @@ static int is_published_line(const char *file, const vt_suite_example *e) {
   return strstr(file, line) != NULL;
 }
 
-static void check_example(const vt_suite_example *e, const char *published) {
+static void check_example_equals_file(const vt_suite_example *e, const char *published) {
   char path[200];
   vt_file f;
   (void)snprintf(path, sizeof path, "examples/%s", e->name);
   const vt_status s = vt_file_read(path, 1 << 20, vt_alloc_default(), &f, NULL);
   CHECK(s == VT_OK);
   if (s != VT_OK) return;
-  CHECK(strcmp((const char *)f.data, e->text) == 0 && is_published_line(published, e));
+  CHECK(strcmp((const char *)f.data, e->text) == 0 && is_line_of_example_published(published, e));
   vt_file_done(&f);
 }
 
-static void test_built_in_examples(void) {
+static void test_built_in_examples_equal_files(void) {
   vt_suite *s = NULL;
   vt_file published;
   uint32_t lines = 0;
@@ -99,7 +99,7 @@ static void test_built_in_examples(void) {
   const char *text = (const char *)published.data;
   for (const char *at = text; *at != 0; at += strcspn(at, "\n") + 1) lines += *at != '#';
   CHECK(s->n_examples == lines && lines >= 8);
-  for (uint32_t i = 0; i < s->n_examples; i++) check_example(&s->example[i], text);
+  for (uint32_t i = 0; i < s->n_examples; i++) check_example_equals_file(&s->example[i], text);
   vt_file_done(&published);
   vt_suite_free(s);
 }
@@ -130,9 +130,9 @@ static const struct {
      "two cases are called relu/ordinary, the other one by a.cts:1"},
 };
 
-static vt_status read_one_file(const char *bytes, size_t n, vt_diag *d) {
+static vt_status read_suite_of_one_file(const char *bytes, size_t n, vt_diag *d) {
   vt_suite *s = NULL;
-  write_file("a.cts", bytes, n);
+  write_file_in_folder("a.cts", bytes, n);
   const vt_status status = vt_suite_read_cases(folder, NULL, &s, d);
   CHECK((s == NULL) == (status != VT_OK));
   vt_suite_free(s);
@@ -149,21 +149,21 @@ static void check_refusal(vt_status want, uint32_t line, const char *words, vt_s
   if (!right) fprintf(stderr, "  %s: '%s', expected '%s'\n", vt_status_name(have), d->text, words);
 }
 
-static void test_malformed_files(void) {
+static void test_malformed_files_are_refused(void) {
   for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
     vt_diag d = {0};
-    const vt_status s = read_one_file(broken[i].text, strlen(broken[i].text), &d);
+    const vt_status s = read_suite_of_one_file(broken[i].text, strlen(broken[i].text), &d);
     check_refusal(broken[i].status, broken[i].line, broken[i].words, s, &d);
   }
   static const char zero[] = "case relu\n  out\0put\n";
   vt_diag d = {0};
-  const vt_status s = read_one_file(zero, sizeof zero - 1, &d);
+  const vt_status s = read_suite_of_one_file(zero, sizeof zero - 1, &d);
   check_refusal(VT_FORMAT, 2, "a byte 0 follows '  out'", s, &d);
-  remove_file("a.cts");
+  remove_file_in_folder("a.cts");
 }
 
 /* A few lines that expand to millions of cases are refused before a case is made. */
-static void test_too_many_cases(void) {
+static void test_too_many_cases_are_refused(void) {
   vt_text t;
   vt_diag d = {0};
   vt_text_init(&t, vt_alloc_default());
@@ -174,13 +174,13 @@ static void test_too_many_cases(void) {
     vt_text_add(&t, "\n");
   }
   vt_text_add(&t, "  output y = relu($A$B$C)\nend\n");
-  const vt_status s = read_one_file(t.s, t.n, &d);
+  const vt_status s = read_suite_of_one_file(t.s, t.n, &d);
   check_refusal(VT_LIMIT, 1, "too many cases", s, &d);
   vt_text_done(&t);
-  remove_file("a.cts");
+  remove_file_in_folder("a.cts");
 }
 
-static void test_incomplete_folder(void) {
+static void test_incomplete_folder_is_refused(void) {
   vt_suite *s = NULL;
   vt_diag d = {0};
   /* Refused: the folder is empty. */
@@ -188,14 +188,14 @@ static void test_incomplete_folder(void) {
   CHECK(strstr(d.text, "no case files in ") != NULL);
   d = (vt_diag){0};
   CHECK(vt_suite_read("/nowhere/at/all", NULL, &s, &d) == VT_IO && s == NULL);
-  write_text("a.cts", small_cases);
+  write_text_in_folder("a.cts", small_cases);
   d = (vt_diag){0};
   /* Refused: cts.digests is missing. */
   CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_IO && s == NULL);
   CHECK(strstr(d.text, "cts.digests") != NULL);
   CHECK(vt_suite_read_cases(folder, NULL, &s, NULL) == VT_OK);
   vt_suite_free(s);
-  remove_file("a.cts");
+  remove_file_in_folder("a.cts");
 }
 
 /* ---- stored digests ---- */
@@ -203,10 +203,10 @@ static void test_incomplete_folder(void) {
 static const char one_case[] =
     "case relu\nmix few flat\n  input x: f32[2]\n  output y = relu(x)\nend\n";
 
-static vt_hash256 digest_with_stored(const char *stored) {
+static vt_hash256 suite_digest_with_stored(const char *stored) {
   vt_suite *s = NULL;
   vt_hash256 h = {{0}};
-  write_text("cts.digests", stored);
+  write_text_in_folder("cts.digests", stored);
   CHECK(vt_suite_read(folder, NULL, &s, NULL) == VT_OK);
   if (s != NULL) vt_suite_digest(s, &h);
   vt_suite_free(s);
@@ -216,7 +216,7 @@ static vt_hash256 digest_with_stored(const char *stored) {
 static int hashes_differ(vt_hash256 a, vt_hash256 b) { return memcmp(&a, &b, sizeof a) != 0; }
 
 /* The digest of the suite `one_case` with stored digests, computed from the definition. */
-static vt_hash256 digest_by_hand(void) {
+static vt_hash256 suite_digest_by_definition(void) {
   static const uint8_t bytes[] =
       "\2\0\0\0\0\0\0\0relu/few\0\10\1\2\3\4\5\6\7\x8relu/"
       "flat\0\10\x11\x12\x13\x14\x15\x16\x17\x18";
@@ -224,20 +224,22 @@ static vt_hash256 digest_by_hand(void) {
 }
 
 static void test_suite_digest(void) {
-  write_text("a.cts", one_case);
+  write_text_in_folder("a.cts", one_case);
   const vt_hash256 whole =
-      digest_with_stored("0102030405060708 relu/few\n1112131415161718 relu/flat\n");
-  CHECK(!hashes_differ(whole, digest_by_hand()));
+      suite_digest_with_stored("0102030405060708 relu/few\n1112131415161718 relu/flat\n");
+  CHECK(!hashes_differ(whole, suite_digest_by_definition()));
   CHECK(!hashes_differ(
-      whole, digest_with_stored("# note\n0102030405060708 relu/few\n1112131415161718 relu/flat")));
+      whole,
+      suite_digest_with_stored("# note\n0102030405060708 relu/few\n1112131415161718 relu/flat")));
   CHECK(hashes_differ(
-      whole, digest_with_stored("0102030405060708 relu/few\n1112131415161719 relu/flat\n")));
-  CHECK(hashes_differ(whole, digest_with_stored("0102030405060708 relu/few\n")));
-  CHECK(hashes_differ(digest_with_stored("0102030405060708 relu/few\n0000000000000000 relu/flat\n"),
-                      digest_with_stored("0102030405060708 relu/few\n")));
+      whole, suite_digest_with_stored("0102030405060708 relu/few\n1112131415161719 relu/flat\n")));
+  CHECK(hashes_differ(whole, suite_digest_with_stored("0102030405060708 relu/few\n")));
+  CHECK(hashes_differ(
+      suite_digest_with_stored("0102030405060708 relu/few\n0000000000000000 relu/flat\n"),
+      suite_digest_with_stored("0102030405060708 relu/few\n")));
 }
 
-static void test_stored_digests(void) {
+static void test_lines_of_stored_digests(void) {
   static const char *const bad[] = {"0102030405060708",
                                     "010203040506070 relu/few",
                                     "01020304050607XX relu/few",
@@ -245,8 +247,8 @@ static void test_stored_digests(void) {
                                     "0102030405060708 relu/flat\n0102030405060708 relu/few",
                                     "0102030405060708 relu/few\n0102030405060708 relu/few"};
   vt_suite *s = NULL;
-  write_text("cts.digests",
-             "0102030405060708 abs/few\n0102030405060709 relu/flat\n0102030405060708 z\n");
+  write_text_in_folder(
+      "cts.digests", "0102030405060708 abs/few\n0102030405060709 relu/flat\n0102030405060708 z\n");
   CHECK(vt_suite_read(folder, NULL, &s, NULL) == VT_OK);
   if (s == NULL) return;
   CHECK(s->n_left_over == 2 && strcmp(s->left_over, "abs/few") == 0);
@@ -258,12 +260,12 @@ static void test_stored_digests(void) {
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     vt_diag d = {0};
     s = NULL;
-    write_text("cts.digests", bad[i]);
+    write_text_in_folder("cts.digests", bad[i]);
     CHECK(vt_suite_read(folder, NULL, &s, &d) == VT_FORMAT && s == NULL);
     CHECK(d.line == (i < 4 ? 1 : 2) && strstr(d.text, "cts.digests:") == d.text);
   }
-  remove_file("a.cts");
-  remove_file("cts.digests");
+  remove_file_in_folder("a.cts");
+  remove_file_in_folder("cts.digests");
 }
 
 static void test_case_patterns(void) {
@@ -274,17 +276,17 @@ static void test_case_patterns(void) {
              {"r*u/*w", 1},  {"**few**", 1},  {"relu/few*", 1},  {"relu/fe", 0}, {"", 0},
              {"elu/few", 0}, {"*x*", 0},      {"relu/few/", 0},  {"*f", 0},      {"re*few*w", 0},
              {"*e*e*", 1},   {"abs", 0},      {"relu/few*w", 0}, {"r*l*/*e*", 1}};
-  write_text("a.cts", one_case);
+  write_text_in_folder("a.cts", one_case);
   vt_suite *s = read_small_suite(0);
   for (size_t i = 0; i < sizeof row / sizeof *row; i++)
     CHECK(vt_suite_case_matches(s, 0, row[i].pattern) == row[i].fits);
   vt_suite_free(s);
-  remove_file("a.cts");
+  remove_file_in_folder("a.cts");
 }
 
 /* ---- images ---- */
 
-static void add_part(vt_text *t, const char *name, const void *bytes, size_t n) {
+static void add_part_to_image(vt_text *t, const char *name, const void *bytes, size_t n) {
   vt_text_add(t, "%s %zu\n", name, n);
   vt_text_add_bytes(t, bytes, n);
   vt_text_add_bytes(t, "\n", 1);
@@ -310,18 +312,18 @@ static void make_padded_image(size_t pad, vt_text *t) {
   vt_text_add(&cases, "%s#%*s", small_cases, (int)pad, "");
   vt_text_init(t, vt_alloc_default());
   vt_text_add(t, "volta suite 1\n");
-  add_part(t, "digests", answers, sizeof answers);
-  add_part(t, "a.cts", cases.s, cases.n);
-  add_part(t, "b.cts", more_cases, sizeof more_cases - 1);
-  add_part(t, "t.vt", tiny_model, sizeof tiny_model - 1);
-  add_part(t, "published.digests", published.s, published.n);
+  add_part_to_image(t, "digests", answers, sizeof answers);
+  add_part_to_image(t, "a.cts", cases.s, cases.n);
+  add_part_to_image(t, "b.cts", more_cases, sizeof more_cases - 1);
+  add_part_to_image(t, "t.vt", tiny_model, sizeof tiny_model - 1);
+  add_part_to_image(t, "published.digests", published.s, published.n);
   vt_text_done(&published);
   vt_text_done(&cases);
 }
 
-static void make_image(vt_text *t) { make_padded_image(0, t); }
+static void make_image_without_padding(vt_text *t) { make_padded_image(0, t); }
 
-static vt_status status_of_image(const vt_text *t, vt_diag *d) {
+static vt_status status_of_reading_image(const vt_text *t, vt_diag *d) {
   vt_suite *s = NULL;
   const vt_status status = vt_suite_from_image((const uint8_t *)t->s, t->n, NULL, &s, d);
   CHECK((s == NULL) == (status != VT_OK));
@@ -329,10 +331,10 @@ static vt_status status_of_image(const vt_text *t, vt_diag *d) {
   return status;
 }
 
-static void test_whole_image(void) {
+static void test_whole_image_is_read(void) {
   vt_text t;
   vt_suite *s = NULL;
-  make_image(&t);
+  make_image_without_padding(&t);
   CHECK(vt_suite_from_image((const uint8_t *)t.s, t.n, NULL, &s, NULL) == VT_OK);
   if (s == NULL) exit(1);
   CHECK(s->n_cases == SMALL_CASES && s->n_examples == 1);
@@ -355,7 +357,7 @@ static void replace_in_image(vt_text *t, const char *from, const char *to) {
 }
 
 /* Refused: images whose stored digests and cases do not belong together, or that are malformed. */
-static void test_stale_images(void) {
+static void test_stale_images_are_refused(void) {
   static const struct {
     const char *from, *to, *words;
     vt_status status;
@@ -375,9 +377,9 @@ static void test_stale_images(void) {
   for (size_t i = 0; i < sizeof change / sizeof *change; i++) {
     vt_text t;
     vt_diag d = {0};
-    make_image(&t);
+    make_image_without_padding(&t);
     replace_in_image(&t, change[i].from, change[i].to);
-    const vt_status s = status_of_image(&t, &d);
+    const vt_status s = status_of_reading_image(&t, &d);
     CHECK(s == change[i].status && strstr(d.text, change[i].words) != NULL);
     if (s != change[i].status || strstr(d.text, change[i].words) == NULL)
       fprintf(stderr, "  %s -> %s: %s\n", change[i].from, change[i].to, d.text);
@@ -387,25 +389,25 @@ static void test_stale_images(void) {
 
 /* Refused: images with one flipped bit in the digest of the suite or in a stored digest, and
  * truncated images. */
-static void test_damaged_images(void) {
+static void test_damaged_images_are_refused(void) {
   vt_text t;
   vt_diag d = {0};
-  make_image(&t);
+  make_image_without_padding(&t);
   const size_t whole = t.n, answers = strlen("volta suite 1\ndigests 320\n");
   for (size_t at = answers; at < answers + 32 + 8 * SMALL_CASES; at += 13) {
     t.s[at] ^= 1;
-    CHECK(status_of_image(&t, NULL) == VT_INTERNAL);
+    CHECK(status_of_reading_image(&t, NULL) == VT_INTERNAL);
     t.s[at] ^= 1;
   }
   for (t.n = 0; t.n < whole; t.n++) {
     /* A truncated image is valid only if it ends before the last parts: then it is a suite without
      * examples. */
-    const vt_status s = status_of_image(&t, &d);
+    const vt_status s = status_of_reading_image(&t, &d);
     CHECK(s != VT_OK || strstr(t.s + t.n, "published.digests ") == t.s + t.n ||
           strncmp(t.s + t.n, "t.vt ", 5) == 0);
   }
   t.n = whole;
-  CHECK(status_of_image(&t, NULL) == VT_OK);
+  CHECK(status_of_reading_image(&t, NULL) == VT_OK);
   vt_text_done(&t);
 }
 
@@ -426,7 +428,7 @@ static vt_status read_built_in_suite(const vt_alloc *a, vt_suite **out, vt_diag 
 }
 
 /* Fails each allocation in turn, up to number `most`; returns the number of allocations. */
-static long fail_each_allocation(make_fn *make, long most) {
+static long fail_each_allocation_of_read(make_fn *make, long most) {
   long asked = 0;
   for (long left = 0; left <= asked && left <= most; left++) {
     vt_fault fault = {.left = left};
@@ -468,30 +470,31 @@ static void test_suite_out_of_memory(void) {
   const size_t most = vt_test_is_long() ? 16384 : 4096;
   for (size_t pad = 0; pad < most; pad += 16) {
     make_padded_image(pad, &small_image);
-    CHECK(fail_each_allocation(read_image_suite, 1000) > 5);
+    CHECK(fail_each_allocation_of_read(read_image_suite, 1000) > 5);
     vt_text_done(&small_image);
   }
-  CHECK(fail_each_allocation(read_folder_suite, 1000) > 10);
-  (void)fail_each_allocation(read_built_in_suite, 6); /* unpacking makes these 6 allocations */
+  CHECK(fail_each_allocation_of_read(read_folder_suite, 1000) > 10);
+  (void)fail_each_allocation_of_read(read_built_in_suite,
+                                     6); /* unpacking makes these 6 allocations */
   test_short_form_out_of_memory();
 }
 
 int main(void) {
-  folder_new();
-  test_built_in_suite();
-  test_short_form();
-  test_built_in_examples();
-  test_incomplete_folder();
-  test_malformed_files();
-  test_too_many_cases();
+  make_test_folder();
+  test_built_in_suite_equals_sources();
+  test_short_form_has_each_op_and_mix();
+  test_built_in_examples_equal_files();
+  test_incomplete_folder_is_refused();
+  test_malformed_files_are_refused();
+  test_too_many_cases_are_refused();
   test_suite_digest();
-  test_stored_digests();
+  test_lines_of_stored_digests();
   test_case_patterns();
   write_small_suite();
-  test_whole_image();
-  test_stale_images();
-  test_damaged_images();
+  test_whole_image_is_read();
+  test_stale_images_are_refused();
+  test_damaged_images_are_refused();
   test_suite_out_of_memory();
-  folder_done();
+  remove_test_folder();
   TEST_DONE();
 }

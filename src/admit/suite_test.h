@@ -9,7 +9,7 @@
 
 static char folder[64];
 
-static inline void folder_new(void) {
+static inline void make_test_folder(void) {
   (void)snprintf(folder, sizeof folder, "/tmp/volta-suite-XXXXXX");
   if (mkdtemp(folder) == NULL) exit(77);
 }
@@ -18,7 +18,7 @@ static inline void path_in_folder(const char *name, char path[128]) {
   (void)snprintf(path, 128, "%s/%s", folder, name);
 }
 
-static inline void write_file(const char *name, const void *bytes, size_t n) {
+static inline void write_file_in_folder(const char *name, const void *bytes, size_t n) {
   char path[128];
   path_in_folder(name, path);
   FILE *f = fopen(path, "wb");
@@ -26,11 +26,11 @@ static inline void write_file(const char *name, const void *bytes, size_t n) {
   if (f != NULL) CHECK(fclose(f) == 0);
 }
 
-static inline void write_text(const char *name, const char *text) {
-  write_file(name, text, strlen(text));
+static inline void write_text_in_folder(const char *name, const char *text) {
+  write_file_in_folder(name, text, strlen(text));
 }
 
-static inline void remove_file(const char *name) {
+static inline void remove_file_in_folder(const char *name) {
   char path[128];
   path_in_folder(name, path);
   (void)unlink(path);
@@ -64,11 +64,11 @@ static const char more_cases[] =
     "end\n";
 enum { SMALL_CASES = 2 * 2 * (3 + 2) + 1 + 15 };
 
-static inline vt_suite *read_small_suite(int digests) {
+static inline vt_suite *read_small_suite(int with_digests) {
   vt_suite *s = NULL;
   vt_diag d = {0};
-  CHECK((digests ? vt_suite_read(folder, NULL, &s, &d)
-                 : vt_suite_read_cases(folder, NULL, &s, &d)) == VT_OK);
+  CHECK((with_digests ? vt_suite_read(folder, NULL, &s, &d)
+                      : vt_suite_read_cases(folder, NULL, &s, &d)) == VT_OK);
   if (s != NULL) return s;
   fprintf(stderr, "%s\n", d.text);
   exit(1);
@@ -78,8 +78,8 @@ static inline vt_suite *read_small_suite(int digests) {
 static inline void write_small_suite(void) {
   const vt_options how = {.size = sizeof how, .backend = "reference"};
   vt_text lines;
-  write_text("a.cts", small_cases);
-  write_text("b.cts", more_cases);
+  write_text_in_folder("a.cts", small_cases);
+  write_text_in_folder("b.cts", more_cases);
   vt_suite *s = read_small_suite(0);
   vt_text_init(&lines, vt_alloc_default());
   vt_text_add(&lines, "# stored\n");
@@ -90,15 +90,15 @@ static inline void write_small_suite(void) {
     for (int k = 0; k < 8; k++) vt_text_add(&lines, "%02x", r.digest[k]);
     vt_text_add(&lines, " %s\n", s->cases[i].name);
   }
-  write_file("cts.digests", lines.s, lines.n);
+  write_file_in_folder("cts.digests", lines.s, lines.n);
   vt_text_done(&lines);
   vt_suite_free(s);
 }
 
-static inline void folder_done(void) {
-  remove_file("a.cts");
-  remove_file("b.cts");
-  remove_file("cts.digests");
+static inline void remove_test_folder(void) {
+  remove_file_in_folder("a.cts");
+  remove_file_in_folder("b.cts");
+  remove_file_in_folder("cts.digests");
   CHECK(rmdir(folder) == 0);
 }
 #endif

@@ -17,7 +17,7 @@ static vt_model *model;
 
 static vt_gate_counts mark;
 
-static vt_gate_counts counts_since_mark(void) {
+static vt_gate_counts take_counts_since_mark(void) {
   const vt_gate_counts now = vt_gate_get_counts();
   const vt_gate_counts n = {.devices = now.devices - mark.devices,
                             .programs = now.programs - mark.programs,
@@ -36,13 +36,13 @@ static uint32_t calls_of_function(int call) {
 
 static void begin_counting(void) {
   wrapped_reset();
-  (void)counts_since_mark();
+  (void)take_counts_since_mark();
 }
 
 /* Checks that all calls came from the gateway in the right floating-point mode, and that the
  * gateway and the backends counted the same calls. Returns the gateway's counts. */
-static vt_gate_counts end_counting(void) {
-  const vt_gate_counts n = counts_since_mark();
+static vt_gate_counts end_counting_and_check(void) {
+  const vt_gate_counts n = take_counts_since_mark();
   CHECK(wrapped.outside == 0 && wrapped.bad_modes == 0 && wrapped.live == 0);
   CHECK(n.devices == calls_of_function(WRAPPED_OPEN) &&
         n.devices == calls_of_function(WRAPPED_CLOSE));
@@ -77,7 +77,7 @@ static void make_and_run_program(const vt_options *o, int runs, uint8_t digest[3
 
 /* Without constant folding, the counted runs are those of the model and of its initialisers. With
  * folding, the reference has one run more, which computes the constants. */
-static void test_runs_counted(void) {
+static void test_each_run_is_counted(void) {
   uint8_t first[32], digest[32];
   for (int i = 0; i < BACKENDS; i++) {
     uint32_t reports = 0;
@@ -90,14 +90,14 @@ static void test_runs_counted(void) {
     make_and_run_program(&o, 1, i == 0 ? first : digest);
     begin_counting();
     make_and_run_program(&o, 3, digest);
-    const vt_gate_counts plain = end_counting();
+    const vt_gate_counts plain = end_counting_and_check();
     CHECK(memcmp(digest, first, 32) == 0 && reports > 0);
     const uint32_t inits = wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] - (i < 2);
     CHECK(plain.runs == 3 + 1 + inits && plain.programs == 1 + 1 + inits);
     o.passes = NULL;
     begin_counting();
     make_and_run_program(&o, 3, digest);
-    const vt_gate_counts folded = end_counting();
+    const vt_gate_counts folded = end_counting_and_check();
     CHECK(memcmp(digest, first, 32) == 0);
     const uint32_t constants = wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] - (i < 2) - inits;
     CHECK(constants == 1 && folded.runs == plain.runs + 1 && folded.devices == plain.devices + 1);
@@ -106,8 +106,8 @@ static void test_runs_counted(void) {
 
 /* ---- gradients of the conformance suite ---- */
 
-static void test_gradients(void) {
-  folder_new();
+static void test_gradient_runs_are_counted(void) {
+  make_test_folder();
   write_small_suite();
   vt_suite *s = read_small_suite(1);
   uint32_t gradients = 0;
@@ -117,13 +117,13 @@ static void test_gradients(void) {
       vt_case_result r;
       begin_counting();
       vt_case_run(s, i, &how, &r);
-      const vt_gate_counts n = end_counting();
+      const vt_gate_counts n = end_counting_and_check();
       CHECK(r.outcome == VT_CASE_PASSED && n.runs >= 1);
       gradients += s->cases[i].gradient != 0;
     }
   CHECK(gradients > 0);
   vt_suite_free(s);
-  folder_done();
+  remove_test_folder();
 }
 
 /* ---- queries that run nothing ---- */
@@ -136,11 +136,11 @@ static void test_queries_run_nothing(void) {
     begin_counting();
     CHECK(vt_planned_new(model, &o, &p, NULL) == VT_OK);
     vt_planned_free(p);
-    vt_gate_counts n = end_counting();
+    vt_gate_counts n = end_counting_and_check();
     CHECK(n.devices == 1 && n.checks >= 1 && n.runs == 0 && n.programs == 0);
     begin_counting();
     CHECK(vt_op_supported(backends[i], VT_OP_add, &lists, NULL) == VT_OK && lists == 1);
-    n = end_counting();
+    n = end_counting_and_check();
     CHECK(n.devices == 1 && n.checks == 0 && calls_of_function(WRAPPED_LISTED) == 1);
   }
   begin_counting();
@@ -149,19 +149,19 @@ static void test_queries_run_nothing(void) {
     vt_backend_row row = {0};
     CHECK(vt_backend_row_at(i, &row, NULL) == VT_OK);
   }
-  (void)end_counting();
+  (void)end_counting_and_check();
   CHECK(calls_of_function(WRAPPED_COUNT) > 0 && calls_of_function(WRAPPED_QUERY) > 0);
 }
 
 /* A cached plan is checked by the device and run like any other. */
-static void test_cached_plan_counted(void) {
+static void test_cached_plan_runs_are_counted(void) {
   uint8_t first[32], digest[32];
   vt_options o = {.size = sizeof o, .backend = "fake", .passes = "bind,lower"};
   CHECK(vt_cache_new(NULL, &o.cache, NULL) == VT_OK);
   make_and_run_program(&o, 1, first);
   begin_counting();
   make_and_run_program(&o, 2, digest);
-  const vt_gate_counts n = end_counting();
+  const vt_gate_counts n = end_counting_and_check();
   vt_cache_counts kept = {.size = sizeof kept};
   vt_cache_info(o.cache, &kept);
   CHECK(kept.hits_memory == 1 && memcmp(first, digest, 32) == 0);
@@ -171,7 +171,7 @@ static void test_cached_plan_counted(void) {
 
 /* ---- after a failure the thread is not inside the gateway ---- */
 
-static void test_failing_calls(void) {
+static void test_failing_calls_leave_gateway(void) {
   for (int call = WRAPPED_COUNT; call < WRAPPED_CALLS; call++) {
     const vt_options o = {.size = sizeof o, .backend = "fake", .passes = "bind,lower"};
     vt_program *p = NULL;
@@ -200,7 +200,7 @@ static void *plain_resize(void *user, void *p, uint64_t old_size, uint64_t new_s
   return NULL;
 }
 
-static void test_bypass_noticed(void) {
+static void test_bypass_is_noticed(void) {
   const vt_bk_host host = {
       .size = sizeof host, .abi_major = VT_BK_ABI_MAJOR, .resize = plain_resize};
   vt_bk_device *dev = NULL;
@@ -213,7 +213,7 @@ static void test_bypass_noticed(void) {
   CHECK(api->op_listed(dev, VT_OP_add) == 1 && wrapped.outside == 4);
   api->device_close(dev);
   CHECK(wrapped.outside == 5);
-  const vt_gate_counts n = counts_since_mark(); /* the gateway did not count these calls */
+  const vt_gate_counts n = take_counts_since_mark(); /* the gateway did not count these calls */
   CHECK(n.devices == 0 && n.programs == 0 && n.runs == 0 && n.copies == 0 && n.checks == 0);
 }
 
@@ -226,12 +226,12 @@ int main(void) {
   hostile_write_words(hostile_worst_words()); /* the caller's mode must not matter */
   wrapped_reset();
   CHECK(vt_model_parse(text, sizeof text - 1, NULL, &model, NULL) == VT_OK);
-  test_runs_counted();
-  test_gradients();
+  test_each_run_is_counted();
+  test_gradient_runs_are_counted();
   test_queries_run_nothing();
-  test_cached_plan_counted();
-  test_failing_calls();
-  test_bypass_noticed();
+  test_cached_plan_runs_are_counted();
+  test_failing_calls_leave_gateway();
+  test_bypass_is_noticed();
   vt_model_free(model);
   CHECK(hostile_words_equal(hostile_read_words(), hostile_worst_words()));
   TEST_DONE();

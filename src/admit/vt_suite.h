@@ -150,7 +150,7 @@ vt_status vt_suite_write_gradient(const vt_suite_model *m, vt_alloc a, vt_text *
 
 /* Appends the model that the case runs, in the text form: that of the case file, or its
  * gradient. */
-vt_status vt_case_text(const vt_suite *s, uint32_t i, vt_text *out, vt_diag *d) VT_NODISCARD;
+vt_status vt_case_model_text(const vt_suite *s, uint32_t i, vt_text *out, vt_diag *d) VT_NODISCARD;
 /* Parses the model that the case runs; VT_FORMAT if it does not use the op of the case. */
 vt_status vt_case_model(const vt_suite *s, uint32_t i, const vt_alloc *alloc, vt_model **out_model,
                         vt_diag *d) VT_NODISCARD;

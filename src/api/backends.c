@@ -101,7 +101,7 @@ static void open_and_fill_row(const vt_options *o, vt_backend_row *row) {
 
 /* Copies as much of a row as fits the caller's struct, which an older header may have declared
  * smaller. */
-static void copy_row(const vt_backend_row *row, vt_backend_row *out) {
+static void copy_row_that_fits(const vt_backend_row *row, vt_backend_row *out) {
   const uint32_t size = out->size < sizeof *row ? out->size : (uint32_t)sizeof *row;
   memcpy(out, row, size);
   out->size = size;
@@ -112,7 +112,7 @@ vt_status vt_backend_row_at(uint32_t i, vt_backend_row *out, vt_diag *d) {
   if (!find_device_name(i, row.name, sizeof row.name))
     return VT_FAIL(d, VT_BACKEND, "there is no backend number %u", i);
   open_and_fill_row(&(vt_options){.size = sizeof(vt_options), .backend = row.name}, &row);
-  copy_row(&row, out);
+  copy_row_that_fits(&row, out);
   return VT_OK;
 }
 
@@ -122,5 +122,5 @@ void vt_backend_row_of(const vt_options *o, vt_backend_row *out) {
   vt_backend_row row = {.size = out->size};
   snprintf(row.name, sizeof row.name, "%s", options.backend != NULL ? options.backend : "");
   open_and_fill_row(&options, &row);
-  copy_row(&row, out);
+  copy_row_that_fits(&row, out);
 }

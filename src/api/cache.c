@@ -48,7 +48,7 @@ static void report_problem(vt_cache *c, const char *what, const char *name, cons
 /* Stores the absolute path of the folder. Backends open the folder by this path later, when the
  * process may have another working directory. If the path is too long, `dir` stays empty and
  * backends get no folder. */
-static void set_folder_path(vt_cache *c, const char *path) {
+static void store_absolute_path(vt_cache *c, const char *path) {
   const size_t capacity = sizeof c->dir;
   size_t n = 0;
   if (path[0] != '/') {
@@ -68,11 +68,11 @@ static void open_folder(vt_cache *c, const char *path, uint64_t limit) {
   if (vt_store_open(&c->store, path, limit, &why) != VT_OK)
     report_problem(c, "no plans are cached in", path, &why);
   else
-    set_folder_path(c, path);
+    store_absolute_path(c, path);
 }
 
-vt_status vt_cache_new_name_digits(const vt_cache_options *o, uint32_t digits, vt_cache **out,
-                                   vt_diag *d) {
+vt_status vt_cache_new_with_name_digits(const vt_cache_options *o, uint32_t digits, vt_cache **out,
+                                        vt_diag *d) {
   vt_cache_options options = {0};
   if (o != NULL) memcpy(&options, o, o->size < sizeof options ? o->size : sizeof options);
   const int given = options.alloc != NULL && options.alloc->resize != NULL;
@@ -96,7 +96,7 @@ vt_status vt_cache_new_name_digits(const vt_cache_options *o, uint32_t digits, v
 }
 
 vt_status vt_cache_new(const vt_cache_options *o, vt_cache **out, vt_diag *d) {
-  return vt_cache_new_name_digits(o, VT_CACHE_DIGITS, out, d);
+  return vt_cache_new_with_name_digits(o, VT_CACHE_DIGITS, out, d);
 }
 
 void vt_cache_free(vt_cache *c) {
@@ -154,7 +154,7 @@ static vt_cached_plan *find_in_list(const vt_cache *c, const char *key, size_t n
 /* Adds a plan to the list in memory. If the list already has a plan with the same key, because two
  * threads made it at the same time, nothing is added. Returns the plans that were evicted, chained
  * by `older`; the caller releases them after unlocking. */
-static vt_cached_plan *add_to_list(vt_cache *c, vt_cached_plan *k) {
+static vt_cached_plan *add_to_list_and_evict(vt_cache *c, vt_cached_plan *k) {
   vt_cached_plan *evicted = NULL;
   if (find_in_list(c, k->key, k->n_key, &k->hash) != NULL) return NULL;
   k->weight = atomic_load(&k->bytes);
@@ -176,7 +176,7 @@ static vt_cached_plan *add_to_list(vt_cache *c, vt_cached_plan *k) {
 
 static void add_in_memory(vt_cache *c, vt_cached_plan *k) {
   (void)pthread_mutex_lock(&c->lock);
-  vt_cached_plan *evicted = add_to_list(c, k);
+  vt_cached_plan *evicted = add_to_list_and_evict(c, k);
   (void)pthread_mutex_unlock(&c->lock);
   while (evicted != NULL) {
     vt_cached_plan *next = evicted->older;

@@ -10,8 +10,8 @@ enum { VT_CACHE_DIGITS = 32 };
 
 /* Creates a cache whose file names have `digits` digits; a test passes a small number, so that
  * different keys get the same name. */
-vt_status vt_cache_new_name_digits(const vt_cache_options *o, uint32_t digits, vt_cache **out,
-                                   vt_diag *d) VT_NODISCARD;
+vt_status vt_cache_new_with_name_digits(const vt_cache_options *o, uint32_t digits, vt_cache **out,
+                                        vt_diag *d) VT_NODISCARD;
 /* The allocator of the cache and of the plans in it. */
 vt_alloc vt_cache_alloc(const vt_cache *c);
 /* The absolute path of the cache's folder, or NULL if it has no usable folder; `out_limit` receives

@@ -189,7 +189,7 @@ static vt_status ask_for_more_scratch(void *self, const vt_bk_step *step, uint64
   return VT_OK;
 }
 
-static void test_other_targets(const entry *x) {
+static void test_other_targets_refuse_file(const entry *x) {
   const vt_target right = vt_device_target(x->dev);
   vt_target t[3] = {right, right, right};
   vt_target inner = right;
@@ -214,7 +214,7 @@ static void test_hostile_bytes(const char *backend) {
   test_truncated_file(&x);
   test_flipped_bits(&x);
   test_wrong_lengths(&x);
-  test_other_targets(&x);
+  test_other_targets_refuse_file(&x);
   free_entry(&x);
   vt_fpenv_leave(&saved);
 }
@@ -231,9 +231,9 @@ static void append_note(void *user, const char *text) {
 static void set_only_path(const char *path) { (void)snprintf(only, sizeof only, "%s", path); }
 
 /* Plans the model with a new cache on the folder; returns the counts of the cache. */
-static vt_cache_counts plan_with_new_cache(const vt_model *m, uint64_t disk) {
+static vt_cache_counts plan_with_new_cache(const vt_model *m, uint64_t disk_limit) {
   const vt_cache_options o = {
-      .size = sizeof o, .dir = folder, .note = append_note, .disk_bytes = disk};
+      .size = sizeof o, .dir = folder, .note = append_note, .disk_bytes = disk_limit};
   vt_cache *c = NULL;
   notes[0] = 0;
   CHECK(vt_cache_new(&o, &c, NULL) == VT_OK);
@@ -243,14 +243,14 @@ static vt_cache_counts plan_with_new_cache(const vt_model *m, uint64_t disk) {
   return n;
 }
 
-/* Expects that the cache reports and ignores the only file of the folder and, unless `stays`,
+/* Expects that the cache reports and ignores the only file of the folder and, unless `file_stays`,
  * replaces it by a right one. */
-static void expect_file_ignored(const vt_model *m, const char *why, int stays) {
+static void expect_file_ignored(const vt_model *m, const char *why, int file_stays) {
   vt_cache_counts n = plan_with_new_cache(m, 0);
-  CHECK(n.ignored == (stays ? 2 : 1) && n.misses == 1 && n.hits_disk == 0);
+  CHECK(n.ignored == (file_stays ? 2 : 1) && n.misses == 1 && n.hits_disk == 0);
   CHECK(strstr(notes, why) != NULL && strstr(notes, ".plan") != NULL && n.reason[0] != 0);
   if (strstr(notes, why) == NULL) fprintf(stderr, "expected '%s': %s", why, notes);
-  if (stays) return;
+  if (file_stays) return;
   n = plan_with_new_cache(m, 0);
   CHECK(n.ignored == 0 && n.hits_disk == 1 && notes[0] == 0);
 }
@@ -260,7 +260,7 @@ static void overwrite_only_file(const void *bytes, size_t n, mode_t mode) {
   CHECK(fd >= 0 && write(fd, bytes, n) == (ssize_t)n && fchmod(fd, mode) == 0 && close(fd) == 0);
 }
 
-static void test_hostile_files(void) {
+static void test_hostile_files_are_ignored(void) {
   char target[512];
   vt_file f;
   vt_model *m = parse_model(small_model);
@@ -307,7 +307,7 @@ static void expect_folder_refused(const vt_model *m, const char *why) {
   CHECK(strstr(notes, why) != NULL);
 }
 
-static void test_hostile_folders(void) {
+static void test_hostile_folders_are_refused(void) {
   vt_model *m = parse_model(small_model);
   char real[sizeof folder], link[40];
   folder_new();
@@ -348,7 +348,7 @@ int main(void) {
   unsetenv("VOLTA_BACKEND");
   test_hostile_bytes("reference:0");
   test_hostile_bytes("island:1");
-  test_hostile_files();
-  test_hostile_folders();
+  test_hostile_files_are_ignored();
+  test_hostile_folders_are_refused();
   TEST_DONE();
 }

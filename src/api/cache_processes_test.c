@@ -21,29 +21,30 @@ static uint32_t next_random(uint32_t *seed) {
   return *seed >> 8;
 }
 
-static int plan_is_right(vt_cache *c, uint32_t kind) {
-  const vt_binding bind[] = {{"B", 1 + kind % 6}};
+static int plan_has_expected_digest(vt_cache *c, uint32_t plan_number) {
+  const vt_binding bind[] = {{"B", 1 + plan_number % 6}};
   const vt_options o = {.size = sizeof o,
                         .bind = bind,
                         .n_bind = 1,
-                        .backend = kind < 6 ? "reference:0" : "island:1",
+                        .backend = plan_number < 6 ? "reference:0" : "island:1",
                         .cache = c};
   uint8_t core[32], target[32];
   vt_planned *p = NULL;
   if (vt_planned_new(model, &o, &p, NULL) != VT_OK) return 0;
   vt_planned_digest(p, core, target);
   vt_planned_free(p);
-  if (c == NULL) memcpy(expected[kind], target, 32);
-  return memcmp(target, expected[kind], 32) == 0;
+  if (c == NULL) memcpy(expected[plan_number], target, 32);
+  return memcmp(target, expected[plan_number], 32) == 0;
 }
 
 /* Requests `n` random plans with a cache that has space for about five plans on disk and for none
  * in memory; returns the number of failures. A file that the cache ignores is a failure too,
  * because only these processes write to the folder, and a file appears complete or not at all. */
-static int request_random_plans(uint32_t seed, uint32_t n) {
+static int count_wrong_random_plans(uint32_t seed, uint32_t n) {
   vt_cache *c = new_cache(folder, 1, 40000, VT_CACHE_DIGITS);
   int wrong = 0;
-  for (uint32_t i = 0; i < n; i++) wrong += !plan_is_right(c, next_random(&seed) % KINDS);
+  for (uint32_t i = 0; i < n; i++)
+    wrong += !plan_has_expected_digest(c, next_random(&seed) % KINDS);
   const vt_cache_counts counts = read_counts(c);
   if (counts.ignored != 0) fprintf(stderr, "%s\n", counts.reason);
   wrong += counts.ignored != 0 || counts.bytes_disk > 40000 + PROCESSES * 12000;
@@ -55,7 +56,7 @@ static pid_t start_requesting_process(uint32_t seed, uint32_t n) {
   const pid_t pid = fork();
   if (pid == 0) {
     (void)alarm(120); /* the child ends itself in case this test is stopped */
-    _exit(request_random_plans(seed, n) != 0);
+    _exit(count_wrong_random_plans(seed, n) != 0);
   }
   CHECK(pid > 0);
   return pid;
@@ -89,7 +90,7 @@ static void kill_random_processes(void) {
 }
 
 static int unfinished, finished;
-static void count_file(const char *path) {
+static void count_finished_or_unfinished(const char *path) {
   *(strstr(path, "/.volta-") != NULL ? &unfinished : &finished) += 1;
 }
 static void make_file_old_if_unfinished(const char *path) {
@@ -107,25 +108,25 @@ static void check_unfinished_files(void) {
     CHECK(fd >= 0 && write(fd, "half", 4) == 4 && close(fd) == 0);
     if (i == 0) (void)for_each_file(make_file_old_if_unfinished);
   }
-  CHECK(request_random_plans(5, 2 * KINDS) == 0);
+  CHECK(count_wrong_random_plans(5, 2 * KINDS) == 0);
   unfinished = finished = 0;
-  (void)for_each_file(count_file);
+  (void)for_each_file(count_finished_or_unfinished);
   CHECK(unfinished == 2 && finished > 0);
   (void)for_each_file(make_file_old_if_unfinished);
-  CHECK(request_random_plans(6, 2 * KINDS) == 0);
+  CHECK(count_wrong_random_plans(6, 2 * KINDS) == 0);
   unfinished = finished = 0;
-  (void)for_each_file(count_file);
+  (void)for_each_file(count_finished_or_unfinished);
   CHECK(unfinished == 0 && finished > 0);
 }
 
-static void set_time_to_now(const char *path) { (void)utimensat(AT_FDCWD, path, NULL, 0); }
+static void set_file_time_to_now(const char *path) { (void)utimensat(AT_FDCWD, path, NULL, 0); }
 
 /* Starts a process that changes the times of all files as fast as it can, until it is killed. */
 static pid_t start_touching_process(void) {
   const pid_t pid = fork();
   if (pid == 0) {
     (void)alarm(120);
-    for (;;) (void)for_each_file(set_time_to_now);
+    for (;;) (void)for_each_file(set_file_time_to_now);
   }
   CHECK(pid > 0);
   return pid;
@@ -136,7 +137,7 @@ int main(void) {
   unsetenv("VOLTA_BACKEND");
   model = parse_model(small_model);
   folder_new();
-  for (uint32_t i = 0; i < KINDS; i++) CHECK(plan_is_right(NULL, i));
+  for (uint32_t i = 0; i < KINDS; i++) CHECK(plan_has_expected_digest(NULL, i));
   kill_random_processes();
   const pid_t toucher = start_touching_process();
   for (uint32_t i = 0; i < PROCESSES; i++)

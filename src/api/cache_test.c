@@ -51,7 +51,7 @@ static report run_program(const vt_model *m, vt_options o, vt_cache *c) {
 }
 
 /* Checks that both reports are equal; frees the texts of `b`. */
-static void compare_reports(report a, report b) {
+static void check_equal_then_free_second(report a, report b) {
   CHECK(a.plan != NULL && b.plan != NULL && strcmp(a.plan, b.plan) == 0);
   CHECK(a.last != NULL && b.last != NULL && strcmp(a.last, b.last) == 0 && a.last[0] != 0);
   CHECK(a.passes == b.passes && memcmp(a.pass, b.pass, sizeof a.pass) == 0);
@@ -66,13 +66,13 @@ static void compare_reports(report a, report b) {
 static void check_cached_run(const vt_model *m, vt_options o) {
   vt_cache *first = new_cache(folder, 0, 0, VT_CACHE_DIGITS);
   const report plain = run_program(m, o, NULL);
-  compare_reports(plain, run_program(m, o, first));
-  compare_reports(plain, run_program(m, o, first));
+  check_equal_then_free_second(plain, run_program(m, o, first));
+  check_equal_then_free_second(plain, run_program(m, o, first));
   vt_cache_counts n = read_counts(first);
   CHECK(n.misses == 1 && n.hits_memory == 1 && n.hits_disk == 0 && n.stored == 1);
   vt_cache_free(first);
   vt_cache *second = new_cache(folder, 0, 0, VT_CACHE_DIGITS);
-  compare_reports(plain, run_program(m, o, second));
+  check_equal_then_free_second(plain, run_program(m, o, second));
   n = read_counts(second);
   CHECK(n.misses == 0 && n.hits_memory == 0 && n.hits_disk == 1 && n.ignored == 0);
   if (n.ignored != 0) fprintf(stderr, "%s\n", n.reason);
@@ -96,7 +96,7 @@ static void check_cached_plan(const vt_model *m, vt_options o) {
   vt_cache_free(c);
 }
 
-static void check_example(const example *e) {
+static void check_cached_example(const example *e) {
   static const vt_options settings[] = {
       {.backend = "reference:0"},
       {.backend = "reference:0", .schedule = "memory"},
@@ -125,7 +125,8 @@ static void test_cached_examples(void) {
       {"examples/resnet18.vt", 1, 0, 0},  {"examples/gpt2_124m.vt", 1, 8, 0},
   };
   folder_new();
-  for (size_t i = 0; i < sizeof examples / sizeof *examples; i++) check_example(&examples[i]);
+  for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
+    check_cached_example(&examples[i]);
   folder_done();
 }
 
@@ -229,7 +230,7 @@ static void test_key_ignores_order(void) {
 }
 
 /* The memory budget is checked for a cached plan as for a new one. */
-static void test_memory_budget(void) {
+static void test_budget_checked_for_cached_plan(void) {
   vt_model *m = parse_model(small_model);
   vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
   vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .cache = c};
@@ -269,9 +270,10 @@ static void test_name_collisions(void) {
 
 /* ---- limits ---- */
 
-/* Requests one plan for each size of the dim B from `from` to `to`. */
-static void request_plans_of_sizes(vt_cache *c, const vt_model *m, int64_t from, int64_t to) {
-  for (int64_t b = from; b <= to; b++) {
+/* Requests one plan for each size of the dim B from `first_b` to `last_b`. */
+static void request_plans_of_sizes(vt_cache *c, const vt_model *m, int64_t first_b,
+                                   int64_t last_b) {
+  for (int64_t b = first_b; b <= last_b; b++) {
     const vt_binding bind[] = {{"B", b}};
     CHECK(gives_same_plan(m, (vt_options){.bind = bind, .n_bind = 1}, c));
   }
@@ -352,7 +354,7 @@ static void test_disk_limit(void) {
 /* ---- lifetimes ---- */
 
 /* Programs may outlive their cache. */
-static void test_cache_freed_first(void) {
+static void test_programs_outlive_cache(void) {
   vt_model *m = parse_model(small_model);
   vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
   const vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .cache = c};
@@ -430,9 +432,10 @@ static void test_cache_in_threads(void) {
 /* ---- failed allocations ---- */
 
 /* Lets each allocation fail in turn: with `of_cache` those of the cache, else those of the plan.
- * The plan is right or the status is VT_NOMEM, and nothing leaks. With `fresh` the folder is
+ * The plan is right or the status is VT_NOMEM, and nothing leaks. With `empty_folder` the folder is
  * emptied before each attempt. */
-static void fail_allocations(const vt_model *m, int of_cache, int fresh, const char *expected) {
+static void fail_allocations(const vt_model *m, int of_cache, int empty_folder,
+                             const char *expected) {
   long requests = 1;
   for (long left = 1; left <= requests; left++) {
     vt_fault fault = {.left = left};
@@ -441,7 +444,7 @@ static void fail_allocations(const vt_model *m, int of_cache, int fresh, const c
     vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .alloc = of_cache ? NULL : &a};
     vt_planned *p = NULL;
     vt_diag d = {0};
-    if (fresh) (void)for_each_file(remove_file);
+    if (empty_folder) (void)for_each_file(remove_file);
     vt_status s = vt_cache_new(&co, &o.cache, &d);
     if (s == VT_OK) s = vt_planned_new(m, &o, &p, &d);
     CHECK((s == VT_OK && strcmp(vt_planned_text(p), expected) == 0) ||
@@ -467,7 +470,7 @@ static void test_failed_allocations(void) {
 
 /* The path of the folder that a backend gets is absolute, so that it is valid after the process
  * changes its working directory; the limit is that of the cache. */
-static void test_backend_folder_path(void) {
+static void test_backend_folder_is_absolute(void) {
   char start[4096];
   uint64_t limit = 0;
   folder_new();
@@ -490,15 +493,15 @@ int main(void) {
   test_what_changes_key();
   test_key_parts();
   test_key_ignores_order();
-  test_memory_budget();
+  test_budget_checked_for_cached_plan();
   test_name_collisions();
   test_memory_limit();
   test_disk_limit();
   test_disk_evicts_least_used();
-  test_cache_freed_first();
+  test_programs_outlive_cache();
   test_cache_in_threads();
   test_failed_allocations();
-  test_backend_folder_path();
+  test_backend_folder_is_absolute();
   test_cached_examples();
   TEST_DONE();
 }

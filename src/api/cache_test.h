@@ -73,12 +73,12 @@ static inline void folder_done(void) {
   CHECK(rmdir(folder) == 0);
 }
 
-static inline vt_cache *new_cache(const char *dir, uint64_t memory, uint64_t disk,
-                                  uint32_t digits) {
+static inline vt_cache *new_cache(const char *dir, uint64_t memory_limit, uint64_t disk_limit,
+                                  uint32_t name_digits) {
   const vt_cache_options o = {
-      .size = sizeof o, .dir = dir, .memory_bytes = memory, .disk_bytes = disk};
+      .size = sizeof o, .dir = dir, .memory_bytes = memory_limit, .disk_bytes = disk_limit};
   vt_cache *c = NULL;
-  CHECK(vt_cache_new_name_digits(&o, digits, &c, NULL) == VT_OK);
+  CHECK(vt_cache_new_with_name_digits(&o, name_digits, &c, NULL) == VT_OK);
   return c;
 }
 

@@ -10,7 +10,7 @@
 /* ---- life ---- */
 
 /* Allocates with k->a and adds the change to k->bytes, so that a cache can keep to its limit. */
-static void *counted_resize(void *user, void *p, size_t old_size, size_t new_size) {
+static void *resize_and_count_bytes(void *user, void *p, size_t old_size, size_t new_size) {
   vt_cached_plan *k = user;
   void *q = k->a.resize(k->a.user, p, old_size, new_size);
   if (q == NULL && new_size != 0) return NULL;
@@ -19,8 +19,8 @@ static void *counted_resize(void *user, void *p, size_t old_size, size_t new_siz
   return q;
 }
 
-vt_alloc vt_cached_plan_alloc(vt_cached_plan *k) {
-  return (vt_alloc){.user = k, .resize = counted_resize};
+vt_alloc vt_cached_plan_counting_alloc(vt_cached_plan *k) {
+  return (vt_alloc){.user = k, .resize = resize_and_count_bytes};
 }
 
 vt_cached_plan *vt_cached_plan_new(const char *key, size_t n_key, const vt_pass_list *list,
@@ -83,9 +83,9 @@ static void print_node_lines(const vt_graph *g, vt_text *out) {
   }
 }
 
-static void print_head(const size_t size[PARTS], vt_text *out) {
+static void print_head(const size_t part_bytes[PARTS], vt_text *out) {
   vt_text_add(out, "%s", magic);
-  for (uint32_t i = 0; i < PARTS; i++) vt_text_add(out, "%s %zu\n", part_name[i], size[i]);
+  for (uint32_t i = 0; i < PARTS; i++) vt_text_add(out, "%s %zu\n", part_name[i], part_bytes[i]);
 }
 
 void vt_cached_plan_print(const vt_cached_plan *k, vt_text *out) {
@@ -163,7 +163,7 @@ static vt_status split_parts(span all, span parts[PARTS], vt_diag *d) {
 }
 
 /* Checks the hash in the last line and cuts that line off. */
-static vt_status check_hash(span *all, vt_diag *d) {
+static vt_status check_and_cut_hash(span *all, vt_diag *d) {
   char hex[66];
   if (all->n < HASH_LINE) return fail_as_damaged("it is too short", d);
   all->n -= HASH_LINE;
@@ -200,12 +200,12 @@ static vt_status read_passes(span from, vt_cached_plan *k, vt_diag *d) {
 
 /* Fails if the text is not the printed form of the graph that was parsed from it, because then
  * vt_cached_plan_print did not write it. */
-static vt_status check_is_printed_form(span from, const vt_graph *g, vt_alloc a, vt_diag *d) {
+static vt_status check_graph_is_printed_form(span text, const vt_graph *g, vt_alloc a, vt_diag *d) {
   vt_text again;
   vt_text_init(&again, a);
   vt_graph_print(g, 0, &again);
   vt_status s = vt_text_status(&again) == VT_OK ? VT_OK : fail_no_memory(d);
-  if (s == VT_OK && (again.n != from.n || memcmp(again.s, from.s, from.n) != 0))
+  if (s == VT_OK && (again.n != text.n || memcmp(again.s, text.s, text.n) != 0))
     s = fail_as_damaged("its graph is not in the printed form", d);
   vt_text_done(&again);
   return s;
@@ -216,13 +216,13 @@ static vt_status check_is_printed_form(span from, const vt_graph *g, vt_alloc a,
 static vt_status read_graph(span from, vt_cached_plan *k, vt_diag *d) {
   vt_diag why = {0};
   vt_hash256 hash;
-  const vt_status s = vt_parse(from.s, from.n, vt_cached_plan_alloc(k), &k->g, &why);
+  const vt_status s = vt_parse(from.s, from.n, vt_cached_plan_counting_alloc(k), &k->g, &why);
   if (s == VT_NOMEM) return fail_no_memory(d);
   if (s != VT_OK) return fail_as_damaged("its graph cannot be read", d);
   if (vt_graph_hash(k->g, &hash) != VT_OK) return fail_no_memory(d);
   if (memcmp(&hash, &k->after[k->list.n - 1], sizeof hash) != 0)
     return fail_as_damaged("its graph does not have the stored hash", d);
-  return check_is_printed_form(from, k->g, k->a, d);
+  return check_graph_is_printed_form(from, k->g, k->a, d);
 }
 
 static int read_node_lines(span *from, vt_graph *g) {
@@ -241,7 +241,7 @@ static int read_node_lines(span *from, vt_graph *g) {
 
 /* Returns 1 if each step has the scratch that the target asks for. Only the target knows how much a
  * step needs, so the plan's verifier cannot check it. */
-static int scratch_is_right(const vt_plan *p, const vt_target *t) {
+static int plan_has_scratch_of_target(const vt_plan *p, const vt_target *t) {
   for (uint32_t r = 0; r < p->n_bk_steps; r++) {
     uint64_t bytes = 0;
     if (t->workspace(t->self, &p->bk_steps[r], &bytes, NULL) != VT_OK ||
@@ -250,17 +250,18 @@ static int scratch_is_right(const vt_plan *p, const vt_target *t) {
   }
   for (uint32_t i = 0; i < p->n_steps; i++)
     for (uint32_t b = 0; b < p->nested[i].n; b++)
-      if (!scratch_is_right(p->nested[i].plan[b], t)) return 0;
+      if (!plan_has_scratch_of_target(p->nested[i].plan[b], t)) return 0;
   return 1;
 }
 
 static vt_status read_plan(span from, vt_cached_plan *k, const vt_target *t, vt_diag *d) {
   vt_diag why = {0};
-  const vt_status s = vt_plan_parse(k->g, from.s, from.n, vt_cached_plan_alloc(k), &k->plan, &why);
+  const vt_status s =
+      vt_plan_parse(k->g, from.s, from.n, vt_cached_plan_counting_alloc(k), &k->plan, &why);
   if (s == VT_NOMEM) return fail_no_memory(d);
   if (s != VT_OK) return fail_as_damaged("its plan does not fit its graph", d);
   if (strcmp(k->plan->fingerprint, t->fingerprint) != 0 || k->plan->dense_only != t->dense_only ||
-      !scratch_is_right(k->plan, t))
+      !plan_has_scratch_of_target(k->plan, t))
     return fail_as_damaged("its plan is not for this target", d);
   return VT_OK;
 }
@@ -279,7 +280,7 @@ vt_status vt_cached_plan_parse(const void *bytes, size_t n, const char *key, siz
                                const vt_pass_list *list, const vt_target *t, vt_alloc a,
                                vt_cached_plan **out, vt_diag *d) {
   span all = {bytes, n}, parts[PARTS];
-  VT_TRY(check_hash(&all, d));
+  VT_TRY(check_and_cut_hash(&all, d));
   VT_TRY(split_parts(all, parts, d));
   if (parts[KEY].n != n_key || memcmp(parts[KEY].s, key, n_key) != 0)
     return VT_FAIL(d, VT_NAME, "it is the plan of another key");

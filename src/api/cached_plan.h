@@ -42,11 +42,11 @@ typedef struct vt_cached_plan {
 } vt_cached_plan;
 
 /* A new object with one reference and neither graph nor plan; the caller creates these with the
- * allocator of vt_cached_plan_alloc. NULL when memory is out. */
+ * allocator of vt_cached_plan_counting_alloc. NULL when memory is out. */
 vt_cached_plan *vt_cached_plan_new(const char *key, size_t n_key, const vt_pass_list *list,
                                    vt_alloc a);
 /* Returns an allocator that uses k->a and adds what it allocates to k->bytes. */
-vt_alloc vt_cached_plan_alloc(vt_cached_plan *k);
+vt_alloc vt_cached_plan_counting_alloc(vt_cached_plan *k);
 /* Adds a reference and returns `k`. */
 vt_cached_plan *vt_cached_plan_retain(vt_cached_plan *k);
 /* Drops a reference; the last one frees the object. `k` may be NULL. */

@@ -36,7 +36,7 @@ vt_hash256 vt_certificate_suite_digest(void) {
 
 static int needs_no_escape(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; }
 
-void vt_certificate_add_text(vt_text *t, const char *text) {
+void vt_certificate_add_quoted_text(vt_text *t, const char *text) {
   vt_text_add(t, "\"");
   for (const char *at = text; *at != 0; at++)
     vt_text_add(t, needs_no_escape(*at) ? "%c" : "\\u%04x", (unsigned char)*at);
@@ -86,9 +86,9 @@ static int skip_word(cursor *c, const char *word) {
 
 static int is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
 
-/* Skips a text in quotes, in which the only escapes are those that vt_certificate_add_text
+/* Skips a text in quotes, in which the only escapes are those that vt_certificate_add_quoted_text
  * writes. */
-static int skip_text(cursor *c) {
+static int skip_quoted_text(cursor *c) {
   if (!skip_word(c, "\"")) return 0;
   while (c->at < c->end && *c->at != '"') {
     if (skip_word(c, "\\u00")) {
@@ -113,7 +113,7 @@ static int skip_list(cursor *c) {
   if (!skip_word(c, "[")) return 0;
   if (skip_word(c, "]")) return 1;
   do {
-    if (!skip_text(c)) return 0;
+    if (!skip_quoted_text(c)) return 0;
   } while (skip_word(c, ", "));
   return skip_word(c, "]");
 }
@@ -121,14 +121,14 @@ static int skip_list(cursor *c) {
 static int parse_field(cursor *c, uint32_t i, vt_certificate *out) {
   if (!skip_word(c, "  \"") || !skip_word(c, fields[i].key) || !skip_word(c, "\": ")) return 0;
   out->value[i] = c->at;
-  const int well_formed = fields[i].form == TEXT     ? skip_text(c)
+  const int well_formed = fields[i].form == TEXT     ? skip_quoted_text(c)
                           : fields[i].form == NUMBER ? skip_number(c)
                                                      : skip_list(c);
   out->n[i] = (size_t)(c->at - out->value[i]);
   return well_formed && skip_word(c, ",\n");
 }
 
-static vt_status check_seal(cursor *c, const char *text, vt_diag *d) {
+static vt_status check_seal_and_end(cursor *c, const char *text, vt_diag *d) {
   char seal[65];
   make_seal(text, (size_t)(c->at - text), seal);
   if (!skip_word(c, "  \"seal\": \"")) return VT_FAIL(d, VT_FORMAT, "it has no seal");
@@ -148,7 +148,7 @@ vt_status vt_certificate_parse(const char *text, size_t n, vt_certificate *out, 
       return VT_FAIL(d, VT_FORMAT,
                      "it is not a certificate: its field '%s' is missing or malformed",
                      fields[i].key);
-  VT_TRY(check_seal(&c, text, d));
+  VT_TRY(check_seal_and_end(&c, text, d));
   *out = x;
   return VT_OK;
 }
@@ -162,7 +162,7 @@ static int has_value(const vt_certificate *c, uint32_t field, const char *value)
 static int has_text(const vt_certificate *c, uint32_t field, const char *value) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
-  vt_certificate_add_text(&t, value);
+  vt_certificate_add_quoted_text(&t, value);
   const int same = vt_text_status(&t) == VT_OK && has_value(c, field, t.s);
   vt_text_done(&t);
   return same;

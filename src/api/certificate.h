@@ -28,7 +28,7 @@ typedef struct vt_certificate {
 } vt_certificate;
 
 /* Appends `text` in quotes; all bytes but plain ASCII are escaped. */
-void vt_certificate_add_text(vt_text *t, const char *text);
+void vt_certificate_add_quoted_text(vt_text *t, const char *text);
 /* Appends the names of the capabilities in the bit set `has`, as a list. */
 void vt_certificate_add_capabilities(vt_text *t, uint64_t has);
 /* Appends the whole certificate: every field, then the seal. */

@@ -24,30 +24,30 @@ static void set_right_values(vt_text value[VT_CERTIFICATE_FIELDS]) {
     if (i < VT_CERTIFICATE_rules) continue;
     vt_text_add(&value[i], "%d", 10 * i);
   }
-  vt_certificate_add_text(&value[VT_CERTIFICATE_format], VT_CERTIFICATE_FORMAT);
-  vt_certificate_add_text(&value[VT_CERTIFICATE_backend], "libfoo.so:1");
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_format], VT_CERTIFICATE_FORMAT);
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_backend], "libfoo.so:1");
   vt_text_add(&value[VT_CERTIFICATE_device], "1");
-  vt_certificate_add_text(&value[VT_CERTIFICATE_about], "says \"caf\xc3\xa9\"\\\n and such");
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_about], "says \"caf\xc3\xa9\"\\\n and such");
   vt_hash_hex(&content, hex);
-  vt_certificate_add_text(&value[VT_CERTIFICATE_content], hex);
-  vt_certificate_add_text(&value[VT_CERTIFICATE_fingerprint], "foo \"1\"");
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_content], hex);
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_fingerprint], "foo \"1\"");
   vt_certificate_add_capabilities(&value[VT_CERTIFICATE_capabilities], declared);
-  vt_certificate_add_text(&value[VT_CERTIFICATE_isa], "avx2");
-  vt_certificate_add_text(&value[VT_CERTIFICATE_volta], VT_VERSION);
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_isa], "avx2");
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_volta], VT_VERSION);
   vt_text_add(&value[VT_CERTIFICATE_numerics], "%u", VT_NUMERICS_VERSION);
   vt_text_add(&value[VT_CERTIFICATE_abi], "%u", VT_BK_ABI_MAJOR);
   vt_hash_hex(&suite, hex);
-  vt_certificate_add_text(&value[VT_CERTIFICATE_suite], hex);
+  vt_certificate_add_quoted_text(&value[VT_CERTIFICATE_suite], hex);
 }
 
-/* Prints a certificate for `bearer` with a right seal. Unless `other` is NULL, it is the value of
- * field number `field`. */
-static void print_certificate_with(int field, const char *other, vt_text *out) {
+/* Prints a certificate for `bearer` with a right seal. Unless `replacement` is NULL, it is the
+ * value of field number `field`. */
+static void print_certificate_with(int field, const char *replacement, vt_text *out) {
   vt_text value[VT_CERTIFICATE_FIELDS];
   vt_certificate c;
   set_right_values(value);
   for (int i = 0; i < VT_CERTIFICATE_FIELDS; i++) {
-    c.value[i] = i == field && other != NULL ? other : value[i].s;
+    c.value[i] = i == field && replacement != NULL ? replacement : value[i].s;
     c.n[i] = strlen(c.value[i]);
   }
   vt_text_init(out, vt_alloc_default());
@@ -142,14 +142,14 @@ static void test_malformed_values(void) {
 }
 
 static void expect_not_covered(int field, const char *value, const vt_plugin_candidate *b,
-                               const char *words) {
+                               const char *reason) {
   vt_text t;
   vt_certificate c;
   char why[VT_WHY_BYTES] = "";
   print_certificate_with(field, value, &t);
   CHECK(vt_certificate_parse(t.s, t.n, &c, NULL) == VT_OK);
-  CHECK(!vt_certificate_covers(&c, b, why) && strstr(why, words) != NULL);
-  if (strstr(why, words) == NULL) fprintf(stderr, "  '%s', not '%s'\n", why, words);
+  CHECK(!vt_certificate_covers(&c, b, why) && strstr(why, reason) != NULL);
+  if (strstr(why, reason) == NULL) fprintf(stderr, "  '%s', not '%s'\n", why, reason);
   vt_text_done(&t);
 }
 
@@ -212,14 +212,14 @@ static void write_file(const char *path, const char *bytes, size_t n) {
 }
 
 /* Returns whether the certificate file at `path` admits the plug-in; if not, the reason must
- * contain `words`. */
-static int file_admits(const char *path, const char *words) {
+ * contain `reason`. */
+static int file_admits(const char *path, const char *reason) {
   const vt_plugin_candidate b = {plugin, 1, &content, "avx2", "foo \"1\"", declared};
   char why[VT_WHY_BYTES] = "";
   const int covers = vt_certificate_admits(path, &b, why);
-  CHECK(covers || strstr(why, words) != NULL);
+  CHECK(covers || strstr(why, reason) != NULL);
   CHECK(!covers || why[0] == 0);
-  if (strstr(why, words) == NULL) fprintf(stderr, "  '%s', not '%s'\n", why, words);
+  if (strstr(why, reason) == NULL) fprintf(stderr, "  '%s', not '%s'\n", why, reason);
   return covers;
 }
 

@@ -31,7 +31,7 @@ static reading reading_of(uint32_t dtype) {
 }
 
 /* The canonical bits of element i. */
-static uint64_t bits_at(const reading *r, const void *data, uint64_t i) {
+static uint64_t canonical_element_bits(const reading *r, const void *data, uint64_t i) {
   uint64_t u = 0;
   memcpy(&u, (const uint8_t *)data + i * r->bytes, r->bytes);
   if (r->is_bool) return u != 0;
@@ -78,7 +78,8 @@ static vt_status check_comparable(const vt_tensor *a, const vt_tensor *b, uint64
 
 static void compare_element(const reading *r, const vt_tensor *a, const vt_tensor *b, uint64_t i,
                             vt_compare *out) {
-  const uint64_t x = bits_at(r, a->data, i), y = bits_at(r, b->data, i);
+  const uint64_t x = canonical_element_bits(r, a->data, i),
+                 y = canonical_element_bits(r, b->data, i);
   if (x == y) return;
   if (out->differing++ == 0) {
     out->first = i;

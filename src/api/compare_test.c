@@ -10,8 +10,8 @@ static vt_tensor make_vector(uint32_t dtype, int64_t n, void *data) {
 }
 
 /* Returns the distance between two elements and checks that it is the same in both directions. */
-static uint64_t distance(uint32_t dtype, uint64_t x, uint64_t y) {
-  const vt_tensor a = make_vector(dtype, 1, &x), b = make_vector(dtype, 1, &y);
+static uint64_t distance(uint32_t dtype, uint64_t x_bits, uint64_t y_bits) {
+  const vt_tensor a = make_vector(dtype, 1, &x_bits), b = make_vector(dtype, 1, &y_bits);
   vt_compare ab = {.size = 0}, ba = {.size = 0};
   CHECK(vt_tensor_compare(&a, &b, &ab, NULL) == VT_OK);
   CHECK(vt_tensor_compare(&b, &a, &ba, NULL) == VT_OK);
@@ -64,7 +64,7 @@ static void test_integer_distances(void) {
 }
 
 /* The first difference and the largest one are in different pieces of 4096 elements. */
-static void test_large_tensors(void) {
+static void test_first_and_largest_difference(void) {
   enum { N = 10000 };
   static uint32_t x[N], y[N];
   for (uint32_t i = 0; i < N; i++) x[i] = y[i] = i * 2654435761u;
@@ -114,7 +114,7 @@ int main(void) {
   test_f32_distances();
   test_other_float_distances();
   test_integer_distances();
-  test_large_tensors();
+  test_first_and_largest_difference();
   test_empty_tensors();
   test_refused_pairs();
   TEST_DONE();

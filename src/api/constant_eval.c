@@ -5,7 +5,7 @@
 #include "vt_num.h"
 
 static vt_status run_and_read_results(vt_pipeline *p, void *const *out, vt_diag *d) {
-  const vt_graph *g = vt_pipeline_graph(p);
+  const vt_graph *g = vt_pipeline_final_graph(p);
   VT_TRY(vt_exec_run(p->exec, d));
   for (uint32_t i = 0; i < g->n_results; i++) {
     const vt_type *t = &g->values[g->results[i].value].type;
@@ -17,7 +17,7 @@ static vt_status run_and_read_results(vt_pipeline *p, void *const *out, vt_diag 
   return VT_OK;
 }
 
-vt_status vt_pipeline_eval(void *user, const vt_graph *g, void *const *out, vt_diag *d) {
+vt_status vt_pipeline_eval_constants(void *user, const vt_graph *g, void *const *out, vt_diag *d) {
   const vt_pass_list list = {2, {VT_PASS_bind, VT_PASS_lower}};
   const vt_pass_options o = {.alloc = *(const vt_alloc *)user};
   vt_device *dev;

@@ -37,7 +37,7 @@ static const int64_t one[1] = {1};
 
 /* The digests are D(1, [2, 2], ...) as in the header; D(5, [1], struct.pack("<i", -2)); D(6, [1],
  * struct.pack("<q", -2)); D(3, [8], bytes(range(8))). */
-static void test_plain_values(void) {
+static void test_digests_of_plain_tensors(void) {
   float f[4] = {1.0f, -2.0f, 0.5f, 3.0f};
   int32_t i32 = -2;
   int64_t i64 = -2;
@@ -149,7 +149,7 @@ static void test_run_digest(void) {
 }
 
 int main(void) {
-  test_plain_values();
+  test_digests_of_plain_tensors();
   test_zeros_differ();
   test_nan_is_one_value();
   test_empty_tensors();

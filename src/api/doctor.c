@@ -26,7 +26,7 @@ const char *vt_version(void) { return VT_VERSION " (numerics 1, " COMPILER ")"; 
 
 /* Each print_ function writes the value of one fact or check. */
 
-static void print_self_test(char *out, size_t n) {
+static void print_numerics_check(char *out, size_t n) {
   vt_fpenv saved;
   vt_fpenv_enter(&saved);
   const char *broken = vt_num_self_test();
@@ -45,7 +45,7 @@ static void print_backends(char *out, size_t n) {
     used += (size_t)snprintf(out + used, n - used, "%s%s", i == 0 ? "" : " ", row.name);
 }
 
-static void print_reference(char *out, size_t n) {
+static void print_reference_check(char *out, size_t n) {
   vt_backend_row row = {.size = sizeof row};
   const int ok = vt_backend_row_at(0, &row, NULL) == VT_OK && row.available && row.complete;
   snprintf(out, n, "%s",
@@ -53,7 +53,7 @@ static void print_reference(char *out, size_t n) {
 }
 
 /* Writes whether the default device opens: its name, or the error. */
-static void print_default_device(char *out, size_t n) {
+static void print_default_device_check(char *out, size_t n) {
   const vt_options o = {.size = sizeof o};
   vt_device *dev = NULL;
   vt_diag why = {0};
@@ -66,7 +66,7 @@ static void print_default_device(char *out, size_t n) {
 static void print_version(char *out, size_t n) { snprintf(out, n, "%s", VT_VERSION); }
 static void print_numerics(char *out, size_t n) { snprintf(out, n, "%u", VT_NUMERICS_VERSION); }
 static void print_compiler(char *out, size_t n) { snprintf(out, n, "%s", COMPILER); }
-static void print_cpu(char *out, size_t n) { vt_cpu_list_features(out, n); }
+static void print_cpu_features(char *out, size_t n) { vt_cpu_list_features(out, n); }
 static void print_cores(char *out, size_t n) { snprintf(out, n, "%u", vt_cpu_get()->cores); }
 static void print_default_backend(char *out, size_t n) {
   snprintf(out, n, "%s", vt_environment_backend());
@@ -115,7 +115,7 @@ static void try_probes(report *x, const char *backend, const char *device) {
 /* Tries the capability on one device and writes the device's name to `out_device`. A device that
  * does not open is skipped, because `check.backend` and `volta backends` say why. The reference is
  * not tried, because it defines the results. */
-static void check_device(report *x, const char *backend, char out_device[80]) {
+static void check_capability_of_device(report *x, const char *backend, char out_device[80]) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_device *dev = NULL;
   if (x->failed || vt_options_open_device(&o, vt_alloc_default(), &dev, NULL) != VT_OK) return;
@@ -130,7 +130,7 @@ static void check_device(report *x, const char *backend, char out_device[80]) {
 
 /* Tries the capability on every device of the first backend of this kind; skips the default device,
  * which was tried before. */
-static void check_devices_of_kind(report *x, vt_kind kind) {
+static void check_other_devices_of_kind(report *x, vt_kind kind) {
   const char *wanted = vt_registry_first_of_kind(kind), *name = NULL;
   char device[80];
   uint32_t devices = 0;
@@ -139,19 +139,19 @@ static void check_devices_of_kind(report *x, vt_kind kind) {
       continue;
     for (uint32_t k = 0; k < devices; k++) {
       snprintf(device, sizeof device, "%s:%u", name, k);
-      if (strcmp(device, x->first) != 0) check_device(x, device, device);
+      if (strcmp(device, x->first) != 0) check_capability_of_device(x, device, device);
     }
   }
 }
 
 /* Tries capability number i on the default device, then on every other CPU and GPU device of this
  * machine, and writes the line about it. */
-static void print_capability(uint32_t i, char *out, size_t n) {
+static void print_capability_check(uint32_t i, char *out, size_t n) {
   report x = {.c = vt_capability_at(i), .out = out, .n = n};
   snprintf(out, n, "ok: there is no device to try");
-  check_device(&x, vt_environment_backend(), x.first);
-  check_devices_of_kind(&x, VT_KIND_CPU);
-  check_devices_of_kind(&x, VT_KIND_GPU);
+  check_capability_of_device(&x, vt_environment_backend(), x.first);
+  check_other_devices_of_kind(&x, VT_KIND_CPU);
+  check_other_devices_of_kind(&x, VT_KIND_GPU);
 }
 
 /* ---- the list of facts and checks ---- */
@@ -162,14 +162,14 @@ typedef struct fact {
 } fact;
 static const fact facts[] = {
     {"version", print_version},   {"numerics", print_numerics},
-    {"compiler", print_compiler}, {"cpu", print_cpu},
+    {"compiler", print_compiler}, {"cpu", print_cpu_features},
     {"cores", print_cores},       {"fma", print_fma},
     {"backends", print_backends}, {"backend.default", print_default_backend},
 };
 static const fact checks[] = {
-    {"check.numerics", print_self_test},
-    {"check.reference", print_reference},
-    {"check.backend", print_default_device},
+    {"check.numerics", print_numerics_check},
+    {"check.reference", print_reference_check},
+    {"check.backend", print_default_device_check},
 };
 static const char *const capabilities[] = {
 #define VT_CAPABILITY(bit, name, help) "check." name,
@@ -178,16 +178,16 @@ static const char *const capabilities[] = {
 };
 enum { N_FACTS = sizeof facts / sizeof *facts, N_CHECKS = sizeof checks / sizeof *checks };
 
-static const char *check_entry_at(uint32_t i, char *buffer, size_t n) {
+static const char *key_and_value_of_check(uint32_t i, char *buffer, size_t n) {
   if (i >= N_CHECKS + VT_CAPABILITIES) return NULL;
   if (n > 0 && i < N_CHECKS) checks[i].print(buffer, n);
-  if (n > 0 && i >= N_CHECKS) print_capability(i - N_CHECKS, buffer, n);
+  if (n > 0 && i >= N_CHECKS) print_capability_check(i - N_CHECKS, buffer, n);
   return i < N_CHECKS ? checks[i].key : capabilities[i - N_CHECKS];
 }
 
 /* Returns the key of entry `i` and writes its value to `buffer` unless n is 0. The order is: the
  * facts of this file, those of the backends, the checks. Returns NULL past the last entry. */
-static const char *entry_at(uint32_t i, char *buffer, size_t n) {
+static const char *key_and_value_of_entry(uint32_t i, char *buffer, size_t n) {
   uint32_t n_backend = 0;
   if (i < N_FACTS) {
     if (n > 0) facts[i].print(buffer, n);
@@ -196,12 +196,12 @@ static const char *entry_at(uint32_t i, char *buffer, size_t n) {
   const char *key = vt_registry_fact(i - N_FACTS, buffer, n);
   if (key != NULL) return key;
   while (vt_registry_fact(n_backend, NULL, 0) != NULL) n_backend++;
-  return check_entry_at(i - N_FACTS - n_backend, buffer, n);
+  return key_and_value_of_check(i - N_FACTS - n_backend, buffer, n);
 }
 
-const char *vt_doctor_key(uint32_t i) { return entry_at(i, NULL, 0); }
+const char *vt_doctor_key(uint32_t i) { return key_and_value_of_entry(i, NULL, 0); }
 
 const char *vt_doctor_value(uint32_t i, char *buffer, size_t n) {
-  if (n == 0 || entry_at(i, buffer, n) == NULL) return NULL;
+  if (n == 0 || key_and_value_of_entry(i, buffer, n) == NULL) return NULL;
   return buffer;
 }

@@ -3,7 +3,7 @@
  * rule writes. The model is printed and parsed again and runs on both devices of the reference,
  * which must agree to the last bit: the first decomposes compositions, the second runs their
  * kernels. Tests compare its inputs and outputs with formulas on arrays. A case is one such model
- * with its inputs and outputs. */
+ * with its inputs and outputs; its `mix` is the kind of the random float inputs. */
 #ifndef VT_GRAD_TEST_H
 #define VT_GRAD_TEST_H
 #include "op_test.h"
@@ -33,7 +33,7 @@ typedef struct grad_case {
 
 static uint64_t random_state = 99; /* state of the random generator */
 
-static inline void report_case(const grad_case *r, const char *what) {
+static inline void report_case_failure(const grad_case *r, const char *what) {
   vt_test_failed++;
   fprintf(stderr, "mix %d, seed %llu: %s\n%s", r->mix, (unsigned long long)test_seed, what,
           r->text);
@@ -47,19 +47,20 @@ static inline int is_float_value(const vt_graph *g, uint32_t value) {
 
 /* Applies the gradient rule of the graph's only node. Input "d0" is the gradient of its first
  * result, and output "d.x" becomes the gradient of input x. */
-static inline void add_gradient(vt_graph_builder *gb, const vt_graph *g, const uint32_t *map) {
+static inline void add_gradient(vt_graph_builder *gb, const vt_graph *g,
+                                const uint32_t *new_value) {
   const vt_node *n = &g->nodes[g->n_nodes - 1];
   uint32_t in[8], out[8], d_in[8], d_out[8];
   char name[60];
   for (uint32_t i = 0; i < n->n_in; i++) {
-    in[i] = map[g->operands[n->first_in + i]];
+    in[i] = new_value[g->operands[n->first_in + i]];
     d_in[i] = VT_NO_VALUE;
   }
   for (uint32_t i = 0; i < n->n_out; i++) {
     const uint32_t value = n->first_out + i;
     snprintf(name, sizeof name, "d%u", i);
     const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
-    out[i] = map[value];
+    out[i] = new_value[value];
     d_out[i] = is_float_value(g, value) ? vt_graph_add_port(gb, &port, &g->values[value].type)
                                         : VT_NO_VALUE;
   }
@@ -89,7 +90,7 @@ static inline vt_graph *graph_with_gradient(grad_case *r, const vt_graph *g) {
   for (uint32_t i = 0; i < g->n_results; i++)
     vt_graph_add_result(&gb, g->results[i].name, map[g->results[i].value]);
   add_gradient(&gb, g, map);
-  if (vt_graph_freeze(&gb, &made) != VT_OK) report_case(r, d.text);
+  if (vt_graph_freeze(&gb, &made) != VT_OK) report_case_failure(r, d.text);
   return made;
 }
 
@@ -103,7 +104,8 @@ static inline vt_model *model_with_gradient(grad_case *r) {
     made = graph_with_gradient(r, g);
   vt_text_init(&t, vt_alloc_default());
   if (made != NULL) vt_graph_print(made, 1, &t);
-  if (made == NULL || vt_model_parse(t.s, t.n, NULL, &m, &d) != VT_OK) report_case(r, d.text);
+  if (made == NULL || vt_model_parse(t.s, t.n, NULL, &m, &d) != VT_OK)
+    report_case_failure(r, d.text);
   vt_text_done(&t);
   vt_graph_free(made);
   vt_graph_free(g);
@@ -164,18 +166,19 @@ static inline void compare_output(grad_case *r, const char *name, const vt_tenso
   vt_compare c = {.size = sizeof c};
   for (uint32_t i = 0; i < r->n_out; i++) {
     if (strcmp(r->out[i].name, name) != 0) continue;
-    if (vt_tensor_compare(&r->out[i].t, t, &c, &d) != VT_OK) report_case(r, d.text);
+    if (vt_tensor_compare(&r->out[i].t, t, &c, &d) != VT_OK) report_case_failure(r, d.text);
     char what[120];
     snprintf(what, sizeof what, "%s: element %llu is %llx and %llx on the two devices", name,
              (unsigned long long)c.first, (unsigned long long)c.first_a,
              (unsigned long long)c.first_b);
-    if (c.differing != 0) report_case(r, what);
+    if (c.differing != 0) report_case_failure(r, what);
   }
 }
 
-/* Runs the model on one device and stores its outputs; with `second`, compares them with the stored
- * ones instead. */
-static inline void run_on_device(grad_case *r, const vt_model *m, const char *backend, int second) {
+/* Runs the model on one device and stores its outputs; with `compare`, compares them with the
+ * stored ones instead. */
+static inline void run_and_store_or_compare(grad_case *r, const vt_model *m, const char *backend,
+                                            int compare) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_program *p = NULL;
   vt_diag d = {0};
@@ -183,12 +186,12 @@ static inline void run_on_device(grad_case *r, const vt_model *m, const char *ba
   for (uint32_t i = 0; s == VT_OK && i < r->n_in; i++)
     s = vt_program_set_input(p, r->in[i].name, &r->in[i].t, &d);
   if (s == VT_OK) s = vt_program_run(p, &d);
-  if (s != VT_OK) report_case(r, d.text);
+  if (s != VT_OK) report_case_failure(r, d.text);
   for (uint32_t i = 0; s == VT_OK && i < MAX_PORTS; i++) {
     const char *name;
     vt_tensor t = {0};
     if (vt_program_output(p, i, &name, &t, &d) != VT_OK) break;
-    if (second) {
+    if (compare) {
       compare_output(r, name, &t);
     } else {
       store_output(r, name, &t);
@@ -207,8 +210,8 @@ static inline void run_case(grad_case *r, const char *lines) {
   if (m == NULL) return;
   for (uint32_t i = 0; vt_model_port(m, i, &port) == VT_OK; i++)
     if (port.kind == VT_PORT_INPUT) r->in[r->n_in++] = draw_input(r, &port);
-  run_on_device(r, m, "reference:0", 0);
-  run_on_device(r, m, "reference:1", 1);
+  run_and_store_or_compare(r, m, "reference:0", 0);
+  run_and_store_or_compare(r, m, "reference:1", 1);
   vt_model_free(m);
 }
 
@@ -246,7 +249,7 @@ static inline grad_array array_of_port(const grad_port *p) {
 
 /* Returns the input or output of this name as an array; its v is NULL if the case has no such
  * port. */
-static inline grad_array get_array(const grad_case *r, const char *name) {
+static inline grad_array array_of_port_named(const grad_case *r, const char *name) {
   for (uint32_t i = 0; i < r->n_in; i++)
     if (strcmp(r->in[i].name, name) == 0) return array_of_port(&r->in[i]);
   for (uint32_t i = 0; i < r->n_out; i++)
@@ -257,7 +260,7 @@ static inline grad_array get_array(const grad_case *r, const char *name) {
 /* Fails unless output `name` has the n numbers `want`, bit for bit; all NaNs are equal. */
 static inline void expect_output(const grad_case *r, const char *name, const double *want,
                                  int64_t n) {
-  const grad_array got = get_array(r, name);
+  const grad_array got = array_of_port_named(r, name);
   char what[160] = "";
   if (got.v == NULL || got.n != n)
     snprintf(what, sizeof what, "%s is missing or has another size", name);
@@ -265,7 +268,7 @@ static inline void expect_output(const grad_case *r, const char *name, const dou
     if (canonicalize_nan(F64, vt_f64_bits(got.v[i])) != canonicalize_nan(F64, vt_f64_bits(want[i])))
       snprintf(what, sizeof what, "%s[%lld] is %a, expected %a", name, (long long)i, got.v[i],
                want[i]);
-  if (what[0] != 0) report_case(r, what);
+  if (what[0] != 0) report_case_failure(r, what);
   free(got.v);
 }
 

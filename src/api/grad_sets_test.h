@@ -13,17 +13,17 @@ typedef struct sets {
   int64_t *at;
 } sets;
 
-/* Returns the sets of elements that a reduction over the axes in the bit set `mask` combines, in
+/* Returns the sets of elements that a reduction over the axes in the bit set `axes` combines, in
  * row-major order of the other axes. */
-static inline sets sets_over_axes(const grad_array *x, unsigned mask) {
+static inline sets sets_over_axes(const grad_array *x, unsigned axes) {
   sets s = {.count = 1, .n = 1};
-  for (uint32_t i = 0; i < x->rank; i++) *(mask >> i & 1 ? &s.n : &s.count) *= x->dim[i];
+  for (uint32_t i = 0; i < x->rank; i++) *(axes >> i & 1 ? &s.n : &s.count) *= x->dim[i];
   s.at = malloc(((size_t)x->n + 1) * sizeof *s.at);
   int64_t *filled = calloc((size_t)s.count + 1, sizeof *filled);
   for (int64_t i = 0; i < x->n; i++) {
     int64_t set = 0, step = 1, rest = i;
     for (uint32_t axis = x->rank; axis-- > 0; rest /= x->dim[axis]) {
-      if (mask >> axis & 1) continue;
+      if (axes >> axis & 1) continue;
       set += rest % x->dim[axis] * step;
       step *= x->dim[axis];
     }
@@ -33,9 +33,9 @@ static inline sets sets_over_axes(const grad_array *x, unsigned mask) {
   return s;
 }
 
-/* Returns sets of n consecutive elements each. */
-static inline sets sets_of_rows(const grad_array *x, int64_t n) {
-  sets s = {.count = n == 0 ? 0 : x->n / n, .n = n};
+/* Returns sets of `row_length` consecutive elements each. */
+static inline sets sets_of_rows(const grad_array *x, int64_t row_length) {
+  sets s = {.count = row_length == 0 ? 0 : x->n / row_length, .n = row_length};
   s.at = malloc(((size_t)x->n + 1) * sizeof *s.at);
   for (int64_t i = 0; i < x->n; i++) s.at[i] = i;
   return s;
@@ -59,13 +59,13 @@ static inline double minus(double a, double b) { return rounded(a - b); }
 static inline double times(double a, double b) { return rounded(a * b); }
 static inline double over(double a, double b) { return rounded(a / b); }
 static inline double root(double a) { return rounded(sqrt(a)); }
-/* exp_of and log_of round to f32 whatever the type is, because these functions exist in f32
+/* exp_in_f32 and log_in_f32 round to f32 whatever the type is, because these functions exist in f32
  * only. */
-static inline double exp_of(double a) { return (double)vt_f32_exp((float)a); }
-static inline double log_of(double a) { return (double)vt_f32_log((float)a); }
+static inline double exp_in_f32(double a) { return (double)vt_f32_exp((float)a); }
+static inline double log_in_f32(double a) { return (double)vt_f32_log((float)a); }
 
 /* An array of n zeros; the caller frees it. */
-static inline double *new_array(int64_t n) { return calloc((size_t)n + 1, sizeof(double)); }
+static inline double *new_zeros(int64_t n) { return calloc((size_t)n + 1, sizeof(double)); }
 
 /* Returns the index of the first maximum of set i, or with `least` of its first minimum. If the set
  * has a NaN, it is the first NaN; +0 is above -0. */

@@ -21,7 +21,7 @@ typedef struct meter {
   size_t live, peak; /* bytes that are allocated now; the most so far */
 } meter;
 
-static void *meter_resize(void *user, void *p, size_t old_size, size_t new_size) {
+static void *resize_and_record_peak(void *user, void *p, size_t old_size, size_t new_size) {
   meter *m = user;
   void *q = new_size > 0 ? realloc(p, new_size) : NULL;
   if (new_size == 0) free(p);
@@ -33,9 +33,9 @@ static void *meter_resize(void *user, void *p, size_t old_size, size_t new_size)
 
 static const vt_model *model;
 
-static vt_status open_and_run(const char *backend, int64_t n, meter *m, vt_diag *d) {
-  const vt_alloc a = {.user = m, .resize = meter_resize};
-  const vt_binding bind = {"N", n};
+static vt_status open_and_run(const char *backend, int64_t elements, meter *m, vt_diag *d) {
+  const vt_alloc a = {.user = m, .resize = resize_and_record_peak};
+  const vt_binding bind = {"N", elements};
   const vt_options o = {
       .size = sizeof o, .n_bind = 1, .bind = &bind, .backend = backend, .alloc = &a};
   vt_program *p = NULL;
@@ -49,15 +49,15 @@ static vt_status open_and_run(const char *backend, int64_t n, meter *m, vt_diag 
   return s;
 }
 
-static void expect_too_large(const char *backend, int64_t n) {
+static void expect_too_large(const char *backend, int64_t elements) {
   meter m;
   vt_diag d;
   char needs[200];
-  CHECK(open_and_run(backend, n, &m, &d) == VT_NOMEM && vt_status_exit(d.code) == 6);
+  CHECK(open_and_run(backend, elements, &m, &d) == VT_NOMEM && vt_status_exit(d.code) == 6);
   CHECK(m.peak < (size_t)4 << 20);
   snprintf(needs, sizeof needs,
            "the program needs %lld bytes (host_input %lld, output %lld) on '%s:0', which has ",
-           (long long)n * 8, (long long)n * 4, (long long)n * 4, backend);
+           (long long)elements * 8, (long long)elements * 4, (long long)elements * 4, backend);
   CHECK(strncmp(d.text, needs, strlen(needs)) == 0);
   if (strncmp(d.text, needs, strlen(needs)) != 0) fprintf(stderr, "  %s\n", d.text);
 }
@@ -69,7 +69,7 @@ int main(void) {
   meter m;
   vt_diag d = {0};
   struct rlimit limit;
-  if (process_size() == 0) {
+  if (process_virtual_bytes() == 0) {
     fprintf(stderr, "SKIPPED: the system does not say how much memory there is\n");
     return 77;
   }
@@ -77,7 +77,7 @@ int main(void) {
   model = made;
   for (int i = 0; i < 2; i++) expect_too_large(backends[i], (int64_t)1 << 40); /* needs 8 TiB */
   CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
-  limit.rlim_cur = process_size() + 256 * mib;
+  limit.rlim_cur = process_virtual_bytes() + 256 * mib;
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
   for (int i = 0; i < 2; i++) {
     expect_too_large(backends[i], 64 * (int64_t)mib); /* needs 512 MiB */

@@ -130,7 +130,7 @@ static int list_modes(hostile_words out[MOST_MODES]) {
   return n;
 }
 
-static void test_caller_modes(void) {
+static void test_right_bits_in_caller_modes(void) {
   static const char *const backends[2] = {"reference:0", "reference:1"};
   hostile_words modes[MOST_MODES];
   const int n = list_modes(modes);
@@ -143,7 +143,7 @@ static void test_caller_modes(void) {
 
 /* The same operations in plain C give other bits in the worst mode, so the other tests of this file
  * can fail. */
-static void test_inputs_reveal_mode(void) {
+static void test_plain_c_differs_in_worst_mode(void) {
   const hostile_words mine = hostile_read_words();
   uint32_t half[4], third[4];
   hostile_write_words(hostile_worst_words());
@@ -198,7 +198,7 @@ static void compute_in_pool_job(void *context, uint64_t job) {
   all[job] = compute_in_mode(job % 2 ? "reference:0" : "reference:1", hostile_worst_words());
 }
 
-static void test_thread_pool(void) {
+static void test_callers_in_thread_pool(void) {
   enum { N = 8 };
   result r[N];
   vt_pool *pool = NULL;
@@ -221,7 +221,7 @@ static void change_mode_in_callback(void *user, const char *what, uint64_t done,
   hostile_write_words(hostile_worst_words());
 }
 
-static void test_progress_callback(void) {
+static void test_callback_that_changes_mode(void) {
   const hostile_words mine = hostile_read_words();
   result r = {0};
   r.status = run_model("reference:0", mine, &r, change_mode_in_callback);
@@ -233,10 +233,10 @@ int main(void) {
   unsetenv("VOLTA_BACKEND");
   expected = compute_in_mode("reference:0", hostile_numerics_words());
   check_right_result(&expected);
-  test_caller_modes();
-  test_inputs_reveal_mode();
+  test_right_bits_in_caller_modes();
+  test_plain_c_differs_in_worst_mode();
   test_callers_in_threads();
-  test_thread_pool();
-  test_progress_callback();
+  test_callers_in_thread_pool();
+  test_callback_that_changes_mode();
   TEST_DONE();
 }

@@ -54,23 +54,24 @@ static void formula_smooth_l1(element *e) {
 }
 
 static void formula_kl_div(element *e) {
-  e->y = e->t == 0 ? 0.0 : times(e->t, minus(log_of(e->t), e->x));
+  e->y = e->t == 0 ? 0.0 : times(e->t, minus(log_in_f32(e->t), e->x));
   e->dx = e->t == 0 ? 0.0 : -times(e->t, e->w);
 }
 
-static double log1p_of(double a) { return (double)vt_f32_log1p((float)a); }
-static double larger(double a, double b) { return (double)vt_f32_max((float)a, (float)b); }
+static double log1p_in_f32(double a) { return (double)vt_f32_log1p((float)a); }
+static double larger_in_f32(double a, double b) { return (double)vt_f32_max((float)a, (float)b); }
 
 static void formula_bce(element *e) {
-  const double no = larger(log1p_of(-e->x), -100), yes = larger(log_of(e->x), -100);
+  const double no = larger_in_f32(log1p_in_f32(-e->x), -100),
+               yes = larger_in_f32(log_in_f32(e->x), -100);
   e->y = minus(times(minus(e->t, 1), no), times(e->t, yes));
   e->dx = over(times(e->w, minus(e->x, e->t)),
-               larger(times(minus(1, e->x), e->x), (double)vt_f32_from_bits(0x2b8cbccc)));
+               larger_in_f32(times(minus(1, e->x), e->x), (double)vt_f32_from_bits(0x2b8cbccc)));
 }
 
 static void formula_bce_with_logits(element *e) {
-  const double line = minus(larger(e->x, 0), times(e->x, e->t));
-  e->y = plus(line, log1p_of(exp_of(-fabs(e->x))));
+  const double line = minus(larger_in_f32(e->x, 0), times(e->x, e->t));
+  e->y = plus(line, log1p_in_f32(exp_in_f32(-fabs(e->x))));
   e->dx = times(minus((double)vt_f32_sigmoid((float)e->x), e->t), e->w);
 }
 
@@ -95,32 +96,33 @@ static const loss losses[] = {{"mse", "", formula_mse, 0, 1, 0, 0},
                               {"bce_with_logits", "", formula_bce_with_logits, 1, 0, 0, 0}};
 
 /* Returns the sum or the mean of the losses of all elements; for BATCH the sum is divided by
- * `first`, the size of the first dimension. */
-static double reduce_losses(int how, const double *each, int64_t n, int64_t first) {
+ * `first_dim`, the size of the first dimension. */
+static double reduce_losses(int reduction, const double *each, int64_t n, int64_t first_dim) {
   const double sum = ordered_sum_s(case_type, each, n, 1);
-  return how == SUM ? sum : over(sum, rounded((double)(how == BATCH ? first : n)));
+  return reduction == SUM ? sum : over(sum, rounded((double)(reduction == BATCH ? first_dim : n)));
 }
 
-static void check_element_loss(const grad_case *r, const loss *f, int how) {
-  const grad_array x = get_array(r, "x"), t = get_array(r, "t"), dy = get_array(r, "d0");
-  double *y = new_array(x.n), *dx = new_array(x.n), *dt = new_array(x.n);
+static void check_element_loss(const grad_case *r, const loss *f, int reduction) {
+  const grad_array x = array_of_port_named(r, "x"), t = array_of_port_named(r, "t"),
+                   dy = array_of_port_named(r, "d0");
+  double *y = new_zeros(x.n), *dx = new_zeros(x.n), *dt = new_zeros(x.n);
   case_type = x.dtype;
   for (int64_t i = 0; i < x.n; i++) {
-    element e = {.x = x.v[i], .t = t.v[i], .p = f->p, .w = dy.v[how == NONE ? i : 0]};
-    if (how == MEAN) e.w = over(e.w, rounded((double)x.n));
-    if (how == BATCH) e.w = over(e.w, rounded((double)x.dim[0]));
+    element e = {.x = x.v[i], .t = t.v[i], .p = f->p, .w = dy.v[reduction == NONE ? i : 0]};
+    if (reduction == MEAN) e.w = over(e.w, rounded((double)x.n));
+    if (reduction == BATCH) e.w = over(e.w, rounded((double)x.dim[0]));
     f->formula(&e);
     y[i] = e.y;
     dx[i] = e.dx;
     dt[i] = e.dt;
   }
-  const double one = how == NONE ? 0 : reduce_losses(how, y, x.n, x.dim[0]);
-  expect_output(r, "y", how == NONE ? y : &one, how == NONE ? x.n : 1);
+  const double one = reduction == NONE ? 0 : reduce_losses(reduction, y, x.n, x.dim[0]);
+  expect_output(r, "y", reduction == NONE ? y : &one, reduction == NONE ? x.n : 1);
   expect_output(r, "d.x", dx, x.n);
   if (f->target_too) {
     expect_output(r, "d.t", dt, x.n);
   } else {
-    const grad_array none = get_array(r, "d.t");
+    const grad_array none = array_of_port_named(r, "d.t");
     CHECK(none.v == NULL);
   }
   free(x.v);
@@ -172,9 +174,9 @@ static double greatest(const double *x, int64_t n) {
 static void formula_class_row(classes *k, int64_t r) {
   const double *x = k->x.v + r * k->n, m = greatest(x, k->n);
   const int64_t target = (int64_t)k->t.v[r];
-  double *e = new_array(k->n), *dx = k->dx + r * k->n;
-  for (int64_t j = 0; j < k->n; j++) e[j] = exp_of(minus(x[j], m));
-  const double sum = ordered_sum_s(case_type, e, k->n, 1), b = k->entropy ? log_of(sum) : 0;
+  double *e = new_zeros(k->n), *dx = k->dx + r * k->n;
+  for (int64_t j = 0; j < k->n; j++) e[j] = exp_in_f32(minus(x[j], m));
+  const double sum = ordered_sum_s(case_type, e, k->n, 1), b = k->entropy ? log_in_f32(sum) : 0;
   k->row[r] = k->entropy ? minus(b, minus(x[target], m)) : -x[target];
   for (int64_t j = 0; j < k->n; j++) {
     const double p = over(e[j], sum), share = k->a / (double)k->n;
@@ -192,7 +194,7 @@ static void formula_class_row(classes *k, int64_t r) {
 
 /* Computes the losses of all rows; returns the sum of the weights, or the number of counted rows if
  * there are no weights. */
-static double formula_all_rows(classes *k) {
+static double formula_rows_and_weight_sum(classes *k) {
   int64_t counted = 0;
   for (int64_t r = 0; r < k->rows; r++) {
     const int ignored = (int64_t)k->t.v[r] == k->ignore;
@@ -206,29 +208,30 @@ static double formula_all_rows(classes *k) {
 }
 
 /* Multiplies the gradient of each row by its incoming gradient w, which the reduction MEAN divides
- * by `by`. For nll the result is -w at the target and +0 elsewhere, even if w is NaN. */
-static void scale_row_gradients(classes *k, double by) {
+ * by `mean_divisor`. For nll the result is -w at the target and +0 elsewhere, even if w is NaN. */
+static void scale_row_gradients(classes *k, double mean_divisor) {
   for (int64_t r = 0; r < k->rows; r++) {
     double w = k->dy.v[k->how == NONE ? r : 0], *dx = k->dx + r * k->n;
     if ((int64_t)k->t.v[r] == k->ignore) continue;
     if (k->c.v != NULL) w = times(w, k->weight[r]);
-    if (k->how == MEAN) w = over(w, by);
+    if (k->how == MEAN) w = over(w, mean_divisor);
     for (int64_t j = 0; j < k->n; j++) dx[j] = k->entropy ? times(dx[j], w) : dx[j] != 0 ? -w : 0.0;
   }
 }
 
 static void check_class_loss(const grad_case *r, classes *k) {
-  k->x = get_array(r, "x");
-  k->t = get_array(r, "t");
-  k->c = get_array(r, "c");
-  k->dy = get_array(r, "d0");
+  k->x = array_of_port_named(r, "x");
+  k->t = array_of_port_named(r, "t");
+  k->c = array_of_port_named(r, "c");
+  k->dy = array_of_port_named(r, "d0");
   case_type = k->x.dtype;
   k->rows = k->t.n;
   k->n = k->x.dim[k->x.rank - 1];
-  k->row = new_array(k->rows);
-  k->weight = new_array(k->rows);
-  k->dx = new_array(k->x.n);
-  const double by = formula_all_rows(k), sum = ordered_sum_s(case_type, k->row, k->rows, 1);
+  k->row = new_zeros(k->rows);
+  k->weight = new_zeros(k->rows);
+  k->dx = new_zeros(k->x.n);
+  const double by = formula_rows_and_weight_sum(k),
+               sum = ordered_sum_s(case_type, k->row, k->rows, 1);
   const double one = k->how == SUM ? sum : over(sum, by);
   scale_row_gradients(k, by);
   expect_output(r, "y", k->how == NONE ? k->row : &one, k->how == NONE ? k->rows : 1);

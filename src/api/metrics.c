@@ -7,14 +7,14 @@
 #include "program.h"
 #include "volta/volta_tools.h"
 
-static void *counted_resize(void *user, void *p, size_t old_size, size_t new_size) {
+static void *resize_and_count_requests(void *user, void *p, size_t old_size, size_t new_size) {
   vt_counting *c = user;
   if (new_size > 0) (void)atomic_fetch_add(&c->requests, 1);
   return c->inner.resize(c->inner.user, p, old_size, new_size);
 }
 
 vt_alloc vt_counting_alloc(vt_counting *c) {
-  return (vt_alloc){.user = c, .resize = counted_resize};
+  return (vt_alloc){.user = c, .resize = resize_and_count_requests};
 }
 
 /* ---- the last run ---- */

@@ -48,11 +48,12 @@ static vt_run_info read_run_info(const vt_program *p) {
 /* ---- steps ---- */
 
 static void expect_step(vt_program *p, uint32_t i, const char *name, const char *op,
-                        const char *type, uint64_t flops, int copy) {
+                        const char *type, uint64_t flops, int dense_copy) {
   vt_step_info s = {.size = sizeof s};
   CHECK(vt_program_step(p, i, &s, NULL) == VT_OK);
   const int right = strcmp(s.name, name) == 0 && strcmp(s.op_name, op) == 0 &&
-                    strcmp(s.type, type) == 0 && s.flops == flops && s.dense_copy == (uint32_t)copy;
+                    strcmp(s.type, type) == 0 && s.flops == flops &&
+                    s.dense_copy == (uint32_t)dense_copy;
   CHECK(right);
   if (!right)
     fprintf(stderr, "  step %u: %s = %s: %s, %llu flops\n", i, s.name, s.op_name, s.type,
@@ -137,7 +138,7 @@ static void test_run_digest_is_same_everywhere(void) {
 
 /* ---- phases ---- */
 
-static int has_phase(const vt_program *p, const char *name, vt_phase_info *out) {
+static int find_phase(const vt_program *p, const char *name, vt_phase_info *out) {
   for (uint32_t i = 0; vt_program_phase(p, i, out) == VT_OK; i++)
     if (strcmp(out->name, name) == 0) return out->begin_ns <= out->end_ns;
   return 0;
@@ -149,10 +150,10 @@ static void test_phases_in_order(void) {
   vt_program *p = open_program_on("reference:0", 0, NULL, NULL);
   vt_phase_info all = {.size = sizeof all}, one = {.size = sizeof one};
   uint64_t last = 0;
-  CHECK(has_phase(p, "program", &all) && has_phase(p, "parameters", &one));
+  CHECK(find_phase(p, "program", &all) && find_phase(p, "parameters", &one));
   CHECK(one.begin_ns >= all.end_ns);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    CHECK(has_phase(p, names[i], &one));
+    CHECK(find_phase(p, names[i], &one));
     CHECK(one.begin_ns >= last && one.begin_ns >= all.begin_ns && one.end_ns <= all.end_ns);
     last = one.end_ns;
   }
@@ -198,7 +199,7 @@ static void count_progress(void *user, const char *what, uint64_t done, uint64_t
 
 /* Sets the input before each run, as a server does; vt_program_set_input may allocate a buffer,
  * which it frees before it returns. */
-static void run_many_times(const char *backend, uint32_t measure, int runs) {
+static void expect_runs_allocate_nothing(const char *backend, uint32_t measure, int runs) {
   static const vt_binding bind[] = {{"B", 5}};
   static float x[30];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {5, 6}, .data = x};
@@ -222,7 +223,7 @@ static void run_many_times(const char *backend, uint32_t measure, int runs) {
   for (int i = 0; i < runs; i++) {
     x[i % 30] += 0.5f;
     CHECK(vt_program_set_input(p, "x", &t, NULL) == VT_OK);
-    if (i == 100) before = process_resident();
+    if (i == 100) before = process_resident_bytes();
     requests = fault.asked;
     live = i == 0 ? fault.live : live;
     CHECK(vt_program_run(p, NULL) == VT_OK);
@@ -231,16 +232,17 @@ static void run_many_times(const char *backend, uint32_t measure, int runs) {
   CHECK(read_run_info(p).runs == (uint64_t)runs && (heard > 0) == (measure != 0));
   /* The C library may take 64 KiB once. Not checked with a sanitizer, which does not return freed
    * memory. */
-  CHECK(SANITIZED || process_resident() <= before + 64 * 1024);
+  CHECK(SANITIZED || process_resident_bytes() <= before + 64 * 1024);
   vt_program_free(p);
   CHECK(fault.live == 0);
 }
 
-static void test_many_runs(void) {
+static void test_many_runs_allocate_nothing(void) {
   static const char *const backends[] = {"reference:0", "reference:1", "island:0", "island:1",
                                          "cpu:0"};
   for (int i = 0; i < 5; i++)
-    for (uint32_t measure = 0; measure < 2; measure++) run_many_times(backends[i], measure, 2000);
+    for (uint32_t measure = 0; measure < 2; measure++)
+      expect_runs_allocate_nothing(backends[i], measure, 2000);
 }
 
 int main(void) {
@@ -253,7 +255,7 @@ int main(void) {
   test_run_digest_is_same_everywhere();
   test_phases_in_order();
   test_names_out_of_memory();
-  test_many_runs();
+  test_many_runs_allocate_nothing();
   vt_model_free(model);
   TEST_DONE();
 }

@@ -30,13 +30,13 @@ static int add_port_info(vt_model *m, uint32_t kind, const char *name, uint32_t 
   vt_type_print(&m->g->dims, type, &t);
   info->type = copy_and_free_text(m, &t);
   vt_text_init(&t, m->a);
-  if (port != NULL) vt_port_print_suffix(m->g, port, &t);
+  if (port != NULL) vt_port_print_range_and_init(m->g, port, &t);
   info->extra = copy_and_free_text(m, &t);
   return info->type != NULL && info->extra != NULL;
 }
 
 /* Makes the text, the hash and the port infos of the parsed graph. */
-static vt_status describe_graph(vt_model *m, vt_diag *d) {
+static vt_status make_text_hash_and_ports(vt_model *m, vt_diag *d) {
   const vt_graph *g = m->g;
   vt_text t;
   vt_text_init(&t, m->a);
@@ -55,7 +55,7 @@ static vt_status parse_model_text(vt_model *m, const char *text, size_t n, vt_di
   vt_fpenv saved;
   vt_fpenv_enter(&saved); /* parsing rounds literals, so it needs the numerics' own mode */
   vt_status s = vt_parse(text, n, m->a, &m->g, d);
-  if (s == VT_OK) s = describe_graph(m, d);
+  if (s == VT_OK) s = make_text_hash_and_ports(m, d);
   vt_fpenv_leave(&saved);
   return s;
 }

@@ -63,7 +63,7 @@ static void test_model_facts(void) {
 }
 
 /* A model that is parsed from the printed form has the same text and the same hash. */
-static void test_text_and_hash(void) {
+static void test_reparsed_text_has_same_hash(void) {
   vt_model *m = parse_model(text), *again = parse_model(vt_model_text(m));
   vt_model *renamed = parse_model(
       "volta 1\nmodel mlp {\n dim B, N\n input x: f32[B, 3]\n"
@@ -87,7 +87,7 @@ static void test_text_and_hash(void) {
 }
 
 /* vt_model_parse reads exactly n bytes; bytes after them do not belong to the model. */
-static void test_text_length(void) {
+static void test_parse_reads_given_length(void) {
   const size_t n = strlen(text);
   char *exact = malloc(n);
   vt_model *m = NULL;
@@ -189,8 +189,8 @@ static void test_shared_by_threads(void) {
 int main(void) {
   unsetenv("VOLTA_BACKEND");
   test_model_facts();
-  test_text_and_hash();
-  test_text_length();
+  test_reparsed_text_has_same_hash();
+  test_parse_reads_given_length();
   test_parse_errors();
   test_model_file();
   test_shared_by_threads();

@@ -25,11 +25,11 @@ static uint64_t state = 77;
 
 /* ---- the graph ---- */
 
-static int is_float(const vt_type *t) { return t->dtype == VT_DTYPE_F32; }
+static int is_f32_type(const vt_type *t) { return t->dtype == VT_DTYPE_F32; }
 
 /* Copies the ports and nodes of the model, adds an input dy0, dy1, ... for each result of the last
  * op, and applies the gradient rule of that op. */
-static void write_gradient(const vt_graph *g, vt_graph_builder *gb) {
+static void copy_graph_and_add_gradient(const vt_graph *g, vt_graph_builder *gb) {
   uint32_t map[64], in[8], out[8], dy[8], d_in[8];
   const vt_node *last = &g->nodes[g->n_nodes - 1];
   for (uint32_t i = 0; i < g->n_ports; i++)
@@ -46,7 +46,7 @@ static void write_gradient(const vt_graph *g, vt_graph_builder *gb) {
     snprintf(name, sizeof name, "dy%u", k);
     const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
     const vt_type *t = &g->values[last->first_out + k].type;
-    dy[k] = is_float(t) ? vt_graph_add_port(gb, &port, t) : VT_NO_VALUE;
+    dy[k] = is_f32_type(t) ? vt_graph_add_port(gb, &port, t) : VT_NO_VALUE;
   }
   for (uint32_t k = 0; k < 8; k++) d_in[k] = VT_NO_VALUE;
   const vt_gradient grad = {.b = &gb->b,
@@ -65,7 +65,7 @@ static void write_gradient(const vt_graph *g, vt_graph_builder *gb) {
   }
 }
 
-static char *print_graph(const vt_graph *g) {
+static char *text_of_graph(const vt_graph *g) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_graph_print(g, 1, &t);
@@ -81,12 +81,12 @@ static void differentiate(trial *t) {
   vt_diag d = {0};
   CHECK(vt_parse(t->text, strlen(t->text), vt_alloc_default(), &g, &d) == VT_OK);
   CHECK(g != NULL && vt_graph_begin(&gb, "gradient", vt_alloc_default(), &d) == VT_OK);
-  if (g != NULL) write_gradient(g, &gb);
+  if (g != NULL) copy_graph_and_add_gradient(g, &gb);
   if (g == NULL || vt_graph_freeze(&gb, &made) != VT_OK) {
     report_test_failure(t->text, d.text);
     exit(1);
   }
-  t->gradient = print_graph(made);
+  t->gradient = text_of_graph(made);
   vt_graph_free(made);
   vt_graph_free(g);
 }
@@ -130,7 +130,7 @@ static void set_input(trial *t, const char *name, const void *data, uint32_t dty
   report_test_failure(name, "no such input");
 }
 
-static void run_on_device(trial *t, const char *backend, float *d[RESULTS]) {
+static void run_on_device(trial *t, const char *backend, float *gradients[RESULTS]) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   vt_program *p = NULL;
   vt_diag why = {0};
@@ -145,14 +145,14 @@ static void run_on_device(trial *t, const char *backend, float *d[RESULTS]) {
     uint64_t n = 0, bytes = 0;
     CHECK(vt_program_output(p, i, &name, &out, NULL) == VT_OK);
     CHECK(vt_tensor_bytes(&out, &n, &bytes, NULL) == VT_OK && out.dtype == VT_DTYPE_F32);
-    float **to = &d[name[1] - '0'];
+    float **to = &gradients[name[1] - '0'];
     *to = calloc(n + 1, sizeof **to);
     memcpy(*to, out.data, bytes);
   }
   vt_program_free(p);
 }
 
-static void run_trial(trial *t) { run_on_device(t, "reference:0", t->d); }
+static void run_on_first_device(trial *t) { run_on_device(t, "reference:0", t->d); }
 
 /* Checks the gradient of an operand on both devices against `want`. */
 static void expect_gradient(trial *t, uint32_t operand, const float *want, int64_t n) {
@@ -197,7 +197,7 @@ static int64_t at[MOST]; /* indices */
 
 /* For gather and embedding: result p is row at[p] of x, so dx[r] is the sum over p with at[p] ==
  * r. */
-static void test_gathered_rows(const char *op, int special) {
+static void test_gather_gradient(const char *op, int special_dy) {
   enum { N = 1100 };
   char body[200];
   snprintf(body, sizeof body, "input x: f32[4, 2]\ninput i: i64[1100] in 0..3\noutput y = %s(x, i)",
@@ -208,7 +208,7 @@ static void test_gathered_rows(const char *op, int special) {
   set_input(&t, "x", fill_with_any_floats(x, 8), VT_DTYPE_F32);
   set_input(&t, "i", at, VT_DTYPE_I64);
   set_input(&t, "dy0",
-            special ? fill_with_any_floats(dy, 2 * N) : fill_with_ordinary_floats(dy, 2 * N),
+            special_dy ? fill_with_any_floats(dy, 2 * N) : fill_with_ordinary_floats(dy, 2 * N),
             VT_DTYPE_F32);
   dy[10] = -0.0f;
   memcpy(t.in[2].data, dy, 2 * N * sizeof *dy);
@@ -219,7 +219,7 @@ static void test_gathered_rows(const char *op, int special) {
         if (at[p] == r) list[n++] = dy[2 * p + c];
       want[2 * r + c] = 0.0f + s_f32(list, n);
     }
-  run_trial(&t);
+  run_on_first_device(&t);
   expect_gradient(&t, 0, want, 8);
   free_trial(&t);
 }
@@ -232,7 +232,7 @@ static void test_broadcast_gradient(void) {
     for (int64_t n = 0; n < 1110; n++) list[n] = dy[n / 37 * 74 + i * 37 + n % 37];
     want[i] = s_f32(list, 1110);
   }
-  run_trial(&t);
+  run_on_first_device(&t);
   expect_gradient(&t, 0, want, 2);
   free_trial(&t);
 }
@@ -246,7 +246,7 @@ static void test_tile_gradient(void) {
     for (int64_t n = 0; n < 143; n++) list[n] = dy[(n / 13 * 2 + i / 3) * 39 + n % 13 * 3 + i % 3];
     want[i] = s_f32(list, 143);
   }
-  run_trial(&t);
+  run_on_first_device(&t);
   expect_gradient(&t, 0, want, 6);
   free_trial(&t);
 }
@@ -269,7 +269,7 @@ static void test_pad_gradients(void) {
     list[i] = inside ? 0.0f : dy[i];
     if (inside) want[r * 3 + c] = dy[i];
   }
-  run_trial(&t);
+  run_on_first_device(&t);
   expect_gradient(&t, 0, want, 60);
   want[0] = s_f32(list, 25 * 44);
   expect_gradient(&t, 1, want, 1);
@@ -286,7 +286,7 @@ static void test_slice_gradient(void) {
   set_input(&t, "dy0", fill_with_any_floats(dy, 12), VT_DTYPE_F32);
   memset(want, 0, sizeof want);
   for (int64_t i = 0; i < 12; i++) want[(1 + i / 4 * 3) * 7 + 2 + i % 4] = dy[i];
-  run_trial(&t);
+  run_on_first_device(&t);
   expect_gradient(&t, 0, want, 63);
   free_trial(&t);
 }
@@ -303,7 +303,7 @@ static void test_scatter_gradients(void) {
   set_input(&t, "i", to, VT_DTYPE_I64);
   set_input(&t, "u", fill_with_any_floats(x, 6), VT_DTYPE_F32);
   set_input(&t, "dy0", fill_with_any_floats(dy, 5), VT_DTYPE_F32);
-  run_trial(&t);
+  run_on_first_device(&t);
   for (int64_t i = 0; i < 5; i++) want[i] = i == 1 || i == 3 ? dy[i] : 0.0f;
   expect_gradient(&t, 0, want, 5);
   for (int64_t i = 0; i < 6; i++) want[i] = last[i] ? dy[to[i]] : 0.0f;
@@ -313,8 +313,8 @@ static void test_scatter_gradients(void) {
 
 /* At each position dy goes to the first value that equals the result: the base, then the updates in
  * order. -0 is below +0, and all NaN are one value. */
-static void test_scatter_extreme(const char *op, const float *base, const float *u,
-                                 const int *first, const int *base_first) {
+static void test_scatter_extreme_gradient(const char *op, const float *base, const float *updates,
+                                          const int *update_wins, const int *base_wins) {
   static const int64_t to[8] = {0, 1, 2, 3, 0, 1, 2, 3};
   char body[200];
   snprintf(body, sizeof body,
@@ -322,25 +322,25 @@ static void test_scatter_extreme(const char *op, const float *base, const float 
   trial t = make_trial(body);
   set_input(&t, "x", base, VT_DTYPE_F32);
   set_input(&t, "i", to, VT_DTYPE_I64);
-  set_input(&t, "u", u, VT_DTYPE_F32);
+  set_input(&t, "u", updates, VT_DTYPE_F32);
   set_input(&t, "dy0", fill_with_ordinary_floats(dy, 5), VT_DTYPE_F32);
-  run_trial(&t);
-  for (int64_t i = 0; i < 5; i++) want[i] = base_first[i] ? dy[i] : 0.0f;
+  run_on_first_device(&t);
+  for (int64_t i = 0; i < 5; i++) want[i] = base_wins[i] ? dy[i] : 0.0f;
   expect_gradient(&t, 0, want, 5);
-  for (int64_t i = 0; i < 8; i++) want[i] = first[i] ? dy[to[i]] : 0.0f;
+  for (int64_t i = 0; i < 8; i++) want[i] = update_wins[i] ? dy[to[i]] : 0.0f;
   expect_gradient(&t, 2, want, 8);
   free_trial(&t);
 }
 
-static void test_scatter_max_and_min(void) {
+static void test_scatter_max_min_gradients(void) {
   static const float base[5] = {-0.0f, 1.0f, NAN, 2.0f, 3.0f};
   static const float u[8] = {0.0f, NAN, NAN, 5.0f, 0.0f, NAN, 7.0f, 5.0f};
   static const int first[8] = {1, 1, 0, 1, 0, 0, 0, 0}, base_first[5] = {0, 0, 1, 0, 1};
-  test_scatter_extreme("scatter_max", base, u, first, base_first);
+  test_scatter_extreme_gradient("scatter_max", base, u, first, base_first);
   static const float low[5] = {0.0f, 1.0f, 4.0f, NAN, 3.0f};
   static const float v[8] = {-0.0f, 1.0f, NAN, 5.0f, -0.0f, 1.0f, NAN, -INFINITY};
   static const int least[8] = {1, 0, 1, 0, 0, 0, 0, 0}, base_least[5] = {0, 1, 0, 1, 1};
-  test_scatter_extreme("scatter_min", low, v, least, base_least);
+  test_scatter_extreme_gradient("scatter_min", low, v, least, base_least);
 }
 
 static void test_sort_and_top_k_gradients(void) {
@@ -350,7 +350,7 @@ static void test_sort_and_top_k_gradients(void) {
   set_input(&t, "x", given, VT_DTYPE_F32);
   set_input(&t, "dy0", fill_with_any_floats(dy, 6), VT_DTYPE_F32);
   for (int64_t i = 0; i < 6; i++) want[up[i]] = dy[i];
-  run_trial(&t);
+  run_on_first_device(&t);
   expect_gradient(&t, 0, want, 6);
   free_trial(&t);
   trial k = make_trial("input x: f32[6]\nv, i = top_k(x, k=3)\noutput v");
@@ -358,7 +358,7 @@ static void test_sort_and_top_k_gradients(void) {
   set_input(&k, "dy0", fill_with_any_floats(dy, 3), VT_DTYPE_F32);
   memset(want, 0, sizeof want);
   for (int64_t i = 0; i < 3; i++) want[down[i]] = dy[i];
-  run_trial(&k);
+  run_on_first_device(&k);
   expect_gradient(&k, 0, want, 6);
   free_trial(&k);
 }
@@ -378,7 +378,7 @@ static void test_dropout_gradient(void) {
     vt_philox(99, 7, 3, (uint64_t)i / 4, words);
     want[i] = vt_philox_uniform(words, (uint64_t)i) >= 0.3f ? dy[i] * (float)(1 / (1 - 0.3)) : 0.0f;
   }
-  run_trial(&t);
+  run_on_first_device(&t);
   expect_gradient(&t, 0, want, 300);
   free_trial(&t);
 }
@@ -390,7 +390,7 @@ static void test_transpose_gradient(void) {
   set_input(&t, "x", fill_with_any_floats(x, 24), VT_DTYPE_F32);
   set_input(&t, "dy0", fill_with_any_floats(dy, 24), VT_DTYPE_F32);
   for (int64_t i = 0; i < 24; i++) want[i] = dy[i / 4 % 3 * 8 + i % 4 * 2 + i / 12];
-  run_trial(&t);
+  run_on_first_device(&t);
   expect_gradient(&t, 0, want, 24);
   free_trial(&t);
 }
@@ -412,7 +412,7 @@ static void test_reordering_gradients(void) {
     set_input(&t, "x", fill_with_any_floats(x, 6), VT_DTYPE_F32);
     set_input(&t, "dy0", fill_with_any_floats(dy, 6), VT_DTYPE_F32);
     for (int64_t i = 0; i < 6; i++) want[i] = rows[r].back[i] < 0 ? 0.0f : dy[rows[r].back[i]];
-    run_trial(&t);
+    run_on_first_device(&t);
     expect_gradient(&t, 0, want, 6);
     free_trial(&t);
   }
@@ -420,15 +420,15 @@ static void test_reordering_gradients(void) {
 
 int main(void) {
   for (int special = 0; special < 2; special++) {
-    test_gathered_rows("gather", special);
-    test_gathered_rows("embedding", special);
+    test_gather_gradient("gather", special);
+    test_gather_gradient("embedding", special);
   }
   test_broadcast_gradient();
   test_tile_gradient();
   test_pad_gradients();
   test_slice_gradient();
   test_scatter_gradients();
-  test_scatter_max_and_min();
+  test_scatter_max_min_gradients();
   test_sort_and_top_k_gradients();
   test_dropout_gradient();
   test_transpose_gradient();

@@ -97,7 +97,7 @@ static void test_undeclared_capabilities(void) {
 
 /* A plan needs the capabilities that the bodies of its loops need, and the refusal names the op in
  * the body. */
-static void test_needs_of_bodies(void) {
+static void test_capabilities_of_loop_body(void) {
   const char *words[2] = {"it does not declare correctly_rounded_math", "= exp giving f32[9]"};
   vt_model *m =
       model_of_expression("x: f32[9]\n input u: f32[3, 9]",
@@ -111,7 +111,7 @@ static void test_needs_of_bodies(void) {
 
 /* A composition that a backend runs as one op needs the capabilities for what its kernel may use:
  * sums and functions. */
-static void test_needs_of_composition(void) {
+static void test_capabilities_of_composition(void) {
   const vt_options o = {.size = sizeof o, .backend = "reference:1"};
   vt_model *m = model_of_expression("x: f32[4, 9]", "softmax(x)");
   vt_program *p = NULL;
@@ -127,7 +127,7 @@ static void test_needs_of_composition(void) {
 
 /* ---- the device as a whole ---- */
 
-static void test_promises_of_device(void) {
+static void test_determinism_and_inference(void) {
   vt_model *m = model_of_expression("x: f32[4]", "x + x");
   const char *words[2] = {"does not promise the bits of the reference", "'fake:0'"};
   for (uint32_t level = 0; level < 4; level++) {
@@ -151,7 +151,7 @@ static void test_promises_of_device(void) {
 }
 
 /* A plan that has gradients or state is a training plan. */
-static void test_training_plan(void) {
+static void test_training_plan_needs_training(void) {
   static const uint32_t classes[2] = {VT_CLASS_GRAD, VT_CLASS_STATE};
   for (int served = 0; served < 2; served++)
     for (int c = 0; c < 2; c++) {
@@ -196,10 +196,10 @@ int main(void) {
   unsetenv("VOLTA_BACKEND");
   unsetenv("VOLTA_THREADS");
   test_undeclared_capabilities();
-  test_needs_of_bodies();
-  test_needs_of_composition();
-  test_promises_of_device();
-  test_training_plan();
+  test_capabilities_of_loop_body();
+  test_capabilities_of_composition();
+  test_determinism_and_inference();
+  test_training_plan_needs_training();
   test_plan_checked_once();
   CHECK(wrapped.live == 0 && wrapped.outside == 0 && wrapped.bad_modes == 0);
   TEST_DONE();

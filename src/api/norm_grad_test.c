@@ -2,30 +2,32 @@
  * norm_grad_test.c - both implementations of softmax, log_softmax and the norms, and of their
  * gradients, compared with formulas on arrays. The two implementations are those of reference:0,
  * which decomposes the op, and reference:1, which runs its own kernel. A channel is the elements
- * that share one gamma and one beta. */
+ * that share one gamma and one beta; `spatial` is the number of elements of one channel in one
+ * sample. A `mix` is a kind of random float inputs. */
 #include "grad_sets_test.h"
 
 /* ---- softmax and log_softmax ---- */
 
-static void check_softmax(const grad_case *r, unsigned mask, int logarithm) {
-  const grad_array x = get_array(r, "x"), dy = get_array(r, "d0");
-  const sets s = sets_over_axes(&x, mask);
-  double *y = new_array(x.n), *dx = new_array(x.n), *e = new_array(x.n), *each = new_array(x.n);
+static void check_softmax(const grad_case *r, unsigned axes, int logarithm) {
+  const grad_array x = array_of_port_named(r, "x"), dy = array_of_port_named(r, "d0");
+  const sets s = sets_over_axes(&x, axes);
+  double *y = new_zeros(x.n), *dx = new_zeros(x.n), *e = new_zeros(x.n), *each = new_zeros(x.n);
   case_type = F32;
   for (int64_t i = 0; i < s.count; i++) {
     const int64_t *at = s.at + i * s.n;
     const double m = x.v[first_extreme_of_set(&s, i, x.v, 0)];
-    for (int64_t k = 0; k < s.n; k++) e[at[k]] = exp_of(minus(x.v[at[k]], m));
+    for (int64_t k = 0; k < s.n; k++) e[at[k]] = exp_in_f32(minus(x.v[at[k]], m));
     const double sum = sum_of_set(F32, &s, i, e);
     for (int64_t k = 0; k < s.n; k++) {
-      const double part = over(e[at[k]], sum), log_part = minus(minus(x.v[at[k]], m), log_of(sum));
+      const double part = over(e[at[k]], sum),
+                   log_part = minus(minus(x.v[at[k]], m), log_in_f32(sum));
       y[at[k]] = logarithm ? log_part : part;
       each[at[k]] = logarithm ? dy.v[at[k]] : times(dy.v[at[k]], part);
     }
     const double all = sum_of_set(F32, &s, i, each);
     for (int64_t k = 0; k < s.n; k++) {
       const double d = dy.v[at[k]], v = y[at[k]];
-      dx[at[k]] = logarithm ? minus(d, times(exp_of(v), all)) : times(v, minus(d, all));
+      dx[at[k]] = logarithm ? minus(d, times(exp_in_f32(v), all)) : times(v, minus(d, all));
     }
   }
   expect_output(r, "y", y, x.n);
@@ -73,10 +75,10 @@ static double gamma_at(const norm *n, int64_t i) { return n->gamma.v[i / n->peri
 static double beta_at(const norm *n, int64_t i) { return n->beta.v[i / n->period % n->beta.n]; }
 
 /* Computes the results and the gradients of the elements of set i. */
-static void formula_of_set(norm *n, int64_t i) {
+static void compute_norm_of_set(norm *n, int64_t i) {
   const int64_t *at = n->s.at + i * n->s.n, size = n->s.n;
   const double count = (double)size;
-  double *dev = new_array(n->x.n), *part = new_array(n->x.n), *a = new_array(n->x.n);
+  double *dev = new_zeros(n->x.n), *part = new_zeros(n->x.n), *a = new_zeros(n->x.n);
   const double u = n->centred ? over(sum_of_set(case_type, &n->s, i, n->x.v), count) : 0;
   for (int64_t k = 0; k < size; k++) {
     dev[at[k]] = minus(n->x.v[at[k]], u);
@@ -104,15 +106,15 @@ static void formula_of_set(norm *n, int64_t i) {
 }
 
 /* Checks the gradient of gamma or beta, which is output `name`: for each channel the ordered sum of
- * its elements of v. */
+ * its elements of `terms`. */
 static void expect_channel_gradient(const grad_case *r, const norm *n, const char *name,
-                                    const double *v) {
+                                    const double *terms) {
   const int64_t channels = n->gamma.n, rows = channels == 0 ? 0 : n->x.n / channels;
-  double *want = new_array(channels), *part = new_array(rows);
+  double *want = new_zeros(channels), *part = new_zeros(rows);
   for (int64_t c = 0; c < channels; c++) {
     int64_t filled = 0;
     for (int64_t i = 0; i < n->x.n; i++)
-      if (i / n->period % channels == c) part[filled++] = v[i];
+      if (i / n->period % channels == c) part[filled++] = terms[i];
     want[c] = ordered_sum_s(case_type, part, filled, 1);
   }
   expect_output(r, name, want, channels);
@@ -121,22 +123,22 @@ static void expect_channel_gradient(const grad_case *r, const norm *n, const cha
 }
 
 static void check_gamma_and_beta_gradients(const grad_case *r, const norm *n) {
-  double *each = new_array(n->x.n);
+  double *each = new_zeros(n->x.n);
   for (int64_t i = 0; i < n->x.n; i++) each[i] = times(n->dy.v[i], n->h[i]);
   if (n->gamma.v != NULL) expect_channel_gradient(r, n, "d.g", each);
   if (n->beta.v != NULL) expect_channel_gradient(r, n, "d.b", n->dy.v);
   free(each);
 }
 
-static void read_norm_arrays(norm *n, const grad_case *r) {
-  n->x = get_array(r, "x");
-  n->gamma = get_array(r, "g");
-  n->beta = get_array(r, "b");
-  n->dy = get_array(r, "d0");
+static void set_up_norm_arrays(norm *n, const grad_case *r) {
+  n->x = array_of_port_named(r, "x");
+  n->gamma = array_of_port_named(r, "g");
+  n->beta = array_of_port_named(r, "b");
+  n->dy = array_of_port_named(r, "d0");
   case_type = n->x.dtype;
-  n->y = new_array(n->x.n);
-  n->h = new_array(n->x.n);
-  n->dx = new_array(n->x.n);
+  n->y = new_zeros(n->x.n);
+  n->h = new_zeros(n->x.n);
+  n->dx = new_zeros(n->x.n);
 }
 
 static void free_norm_arrays(const norm *n) {
@@ -154,9 +156,9 @@ static void free_norm_arrays(const norm *n) {
 
 /* Computes the formula for all sets and checks all outputs. */
 static void check_norm(norm *n, const grad_case *r) {
-  n->u = new_array(n->s.count);
-  n->squares = new_array(n->s.count);
-  for (int64_t i = 0; i < n->s.count && n->x.n > 0; i++) formula_of_set(n, i);
+  n->u = new_zeros(n->s.count);
+  n->squares = new_zeros(n->s.count);
+  for (int64_t i = 0; i < n->s.count && n->x.n > 0; i++) compute_norm_of_set(n, i);
   expect_output(r, "y", n->y, n->x.n);
   expect_output(r, "d.x", n->dx, n->x.n);
   check_gamma_and_beta_gradients(r, n);
@@ -166,21 +168,22 @@ static void check_norm(norm *n, const grad_case *r) {
 
 static const char *const operand_names[3] = {"x", "x, g", "x, g, b"};
 
-/* Runs and checks one case of layer_norm or rms_norm. The last axes, with the dimensions `set`, are
- * normalised together. */
-static void check_norm_of_last_axes(const char *name, const char *type, const char *lead,
-                                    const char *set, int operands, int mix, int64_t size) {
+/* Runs and checks one case of layer_norm or rms_norm. The last axes, with the dimensions
+ * `set_dims`, are normalised together. */
+static void check_norm_of_last_axes(const char *name, const char *type, const char *lead_dims,
+                                    const char *set_dims, int operands, int mix, int64_t set_size) {
   grad_case r = {.mix = mix};
   norm n = {.eps = 0.1, .centred = name[0] == 'l', .period = 1};
   char lines[300], more[200] = "";
-  if (operands > 1) snprintf(more, sizeof more, "input g: %s[%s]\n", type, set);
+  if (operands > 1) snprintf(more, sizeof more, "input g: %s[%s]\n", type, set_dims);
   if (operands > 2)
-    snprintf(more, sizeof more, "input g: %s[%s]\ninput b: %s[%s]\n", type, set, type, set);
-  snprintf(lines, sizeof lines, "input x: %s[%s%s]\n%soutput y = %s(%s, eps=0.1)", type, lead, set,
-           more, name, operand_names[operands - 1]);
+    snprintf(more, sizeof more, "input g: %s[%s]\ninput b: %s[%s]\n", type, set_dims, type,
+             set_dims);
+  snprintf(lines, sizeof lines, "input x: %s[%s%s]\n%soutput y = %s(%s, eps=0.1)", type, lead_dims,
+           set_dims, more, name, operand_names[operands - 1]);
   run_case(&r, lines);
-  read_norm_arrays(&n, &r);
-  n.s = sets_of_rows(&n.x, size);
+  set_up_norm_arrays(&n, &r);
+  n.s = sets_of_rows(&n.x, set_size);
   check_norm(&n, &r);
   free_norm_arrays(&n);
   free_case(&r);
@@ -225,7 +228,7 @@ static void check_group_norm(const char *call, const char *type, const char *dim
   snprintf(lines, sizeof lines, "input x: %s[%s]\n%soutput y = %s(%s, %seps=0.1)", type, dims, more,
            call, operand_names[operands - 1], rest);
   run_case(&r, lines);
-  read_norm_arrays(&n, &r);
+  set_up_norm_arrays(&n, &r);
   n.s = sets_of_rows(&n.x, channels == 0 ? 0 : channels / groups * spatial);
   check_norm(&n, &r);
   free_norm_arrays(&n);
@@ -261,13 +264,15 @@ static void test_group_norms(void) {
 
 /* ---- batch_norm ---- */
 
-/* Checks output `name`, a running statistic: (1 - momentum) * old + momentum * new. */
-static void expect_running_statistic(const grad_case *r, const char *old, const char *name,
-                                     const double *next, double momentum) {
-  const grad_array was = get_array(r, old);
-  double *want = new_array(was.n);
+/* Checks output `name`, a running statistic: (1 - momentum) * `old_input` + momentum *
+ * `batch_value`. */
+static void expect_running_statistic(const grad_case *r, const char *old_input, const char *name,
+                                     const double *batch_value, double momentum) {
+  const grad_array was = array_of_port_named(r, old_input);
+  double *want = new_zeros(was.n);
   for (int64_t c = 0; c < was.n; c++)
-    want[c] = plus(times(rounded(1 - momentum), was.v[c]), times(rounded(momentum), next[c]));
+    want[c] =
+        plus(times(rounded(1 - momentum), was.v[c]), times(rounded(momentum), batch_value[c]));
   expect_output(r, name, want, was.n);
   free(was.v);
   free(want);
@@ -284,14 +289,14 @@ static void check_batch_norm(const char *type, const char *dims, int channels, i
            "y, s, t = batch_norm(x, g, b, m, v, momentum=%g)\noutput y\noutput s\noutput t",
            type, dims, type, channels, type, channels, type, channels, type, channels, momentum);
   run_case(&r, lines);
-  read_norm_arrays(&n, &r);
+  set_up_norm_arrays(&n, &r);
   n.s = sets_over_axes(&n.x, ((1u << n.x.rank) - 1) & ~2u);
   check_norm(&n, &r);
-  double *v = new_array(channels);
+  double *v = new_zeros(channels);
   for (int64_t c = 0; c < channels; c++) v[c] = over(n.squares[c], (double)(n.s.n - 1));
   expect_running_statistic(&r, "m", "s", n.u, momentum);
   expect_running_statistic(&r, "v", "t", v, momentum);
-  CHECK(get_array(&r, "d.m").v == NULL && get_array(&r, "d.v").v == NULL);
+  CHECK(array_of_port_named(&r, "d.m").v == NULL && array_of_port_named(&r, "d.v").v == NULL);
   free(v);
   free_norm_arrays(&n);
   free_case(&r);
@@ -308,8 +313,8 @@ static void check_batch_norm_inference(const char *type, const char *dims, int c
            "output y = batch_norm_inference(x, g, b, m, v, eps=0.1)",
            type, dims, type, channels, type, channels, type, channels, type, channels);
   run_case(&r, lines);
-  read_norm_arrays(&n, &r);
-  const grad_array mean = get_array(&r, "m"), var = get_array(&r, "v");
+  set_up_norm_arrays(&n, &r);
+  const grad_array mean = array_of_port_named(&r, "m"), var = array_of_port_named(&r, "v");
   for (int64_t i = 0; i < n.x.n; i++) {
     const int64_t c = i / spatial % channels;
     const double s = over(1, root(plus(var.v[c], rounded(0.1))));

@@ -59,11 +59,11 @@ static vt_status parse_and_open(const job *j, vt_alloc a, vt_model **m, vt_progr
   return vt_program_new(*m, &o, p, d);
 }
 
-static void check_out_of_memory(vt_status s, const vt_diag *d, long left) {
+static void expect_out_of_memory(vt_status s, const vt_diag *d, long allocation) {
   const int right = s == VT_NOMEM && d->code == VT_NOMEM && d->text[0] != 0;
   CHECK(right);
   if (!right)
-    fprintf(stderr, "  allocation %ld: status %s, diag %s, '%s'\n", left, vt_status_name(s),
+    fprintf(stderr, "  allocation %ld: status %s, diag %s, '%s'\n", allocation, vt_status_name(s),
             vt_status_name(d->code), d->text);
 }
 
@@ -77,7 +77,7 @@ static long fail_parser_allocations(const job *j) {
     vt_diag d = {0};
     const vt_status s = vt_model_parse(j->text, strlen(j->text), &a, &m, &d);
     if (left == 0) asked = fault.asked;
-    if (left > 0) check_out_of_memory(s, &d, left);
+    if (left > 0) expect_out_of_memory(s, &d, left);
     CHECK((s == VT_OK) == (left == 0) && (m == NULL) == (left > 0));
     vt_model_free(m);
     CHECK(fault.live == 0);
@@ -103,7 +103,7 @@ static long fail_opening_allocations(const job *j) {
     m = NULL;
     p = NULL;
     memset(&d, 0, sizeof d);
-    check_out_of_memory(parse_and_open(j, vt_fault_alloc(&fault), &m, &p, &d), &d, left);
+    expect_out_of_memory(parse_and_open(j, vt_fault_alloc(&fault), &m, &p, &d), &d, left);
     CHECK(p == NULL);
     vt_model_free(m);
     CHECK(fault.live == 0);
@@ -115,8 +115,10 @@ static long fail_opening_allocations(const job *j) {
 
 static uint8_t digest[32];
 
-static vt_status call_init(vt_program *p, vt_diag *d) { return vt_program_init_params(p, 1, d); }
-static vt_status call_random(vt_program *p, vt_diag *d) {
+static vt_status call_init_params(vt_program *p, vt_diag *d) {
+  return vt_program_init_params(p, 1, d);
+}
+static vt_status call_random_inputs(vt_program *p, vt_diag *d) {
   return vt_program_random_inputs(p, 2, d);
 }
 static vt_status call_run(vt_program *p, vt_diag *d) { return vt_program_run(p, d); }
@@ -138,20 +140,20 @@ static long fail_call_allocations(call_fn *call, vt_program *p, vt_fault *fault)
       CHECK(s == VT_OK && d.code == VT_OK);
       return failed;
     }
-    check_out_of_memory(s, &d, k);
+    expect_out_of_memory(s, &d, k);
     failed++;
   }
 }
 
-static void fail_all_calls(const job *j, uint8_t out[32]) {
+static void fail_each_call_and_digest(const job *j, uint8_t out[32]) {
   vt_fault fault = {0};
   vt_model *m = NULL;
   vt_program *p = NULL;
   vt_diag d = {0};
   CHECK(parse_and_open(j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
   if (p == NULL) exit(1);
-  CHECK(fail_call_allocations(call_init, p, &fault) > 0);
-  CHECK(fail_call_allocations(call_random, p, &fault) > 0);
+  CHECK(fail_call_allocations(call_init_params, p, &fault) > 0);
+  CHECK(fail_call_allocations(call_random_inputs, p, &fault) > 0);
   CHECK(fail_call_allocations(call_run, p, &fault) == 0); /* a run allocates nothing */
   CHECK(fail_call_allocations(call_digest, p, &fault) > 0);
   memcpy(out, digest, sizeof digest);
@@ -167,7 +169,8 @@ static void run_without_failures(const job *j, uint8_t out[32]) {
   vt_diag d = {0};
   CHECK(parse_and_open(j, (vt_alloc){0}, &m, &p, &d) == VT_OK);
   if (p == NULL) exit(1);
-  CHECK(call_init(p, &d) == VT_OK && call_random(p, &d) == VT_OK && call_run(p, &d) == VT_OK);
+  CHECK(call_init_params(p, &d) == VT_OK && call_random_inputs(p, &d) == VT_OK &&
+        call_run(p, &d) == VT_OK);
   CHECK(vt_program_digest(p, out, &d) == VT_OK);
   vt_program_free(p);
   vt_model_free(m);
@@ -177,14 +180,14 @@ static void check_all_failures(const job *j) {
   uint8_t expected[32], failing[32];
   const long asked = fail_opening_allocations(j);
   run_without_failures(j, expected);
-  fail_all_calls(j, failing);
+  fail_each_call_and_digest(j, failing);
   CHECK(asked > 20 && memcmp(expected, failing, sizeof expected) == 0);
 }
 
 /* ---- vt_program_set_input ---- */
 
 /* vt_program_set_input copies only unaligned data, so only then may an allocation fail. */
-static void test_unaligned_input(void) {
+static void test_unaligned_input_out_of_memory(void) {
   const job j = {tiny, "reference", tiny_dims, 1};
   vt_fault fault = {0};
   vt_model *m = NULL;
@@ -197,7 +200,7 @@ static void test_unaligned_input(void) {
   CHECK(parse_and_open(&j, vt_fault_alloc(&fault), &m, &p, &d) == VT_OK);
   if (p == NULL) exit(1);
   fault.left = fault.asked + 1;
-  check_out_of_memory(vt_program_set_input(p, "i", &odd, &d), &d, 1);
+  expect_out_of_memory(vt_program_set_input(p, "i", &odd, &d), &d, 1);
   fault.left = 0;
   CHECK(vt_program_run(p, NULL) == VT_NAME); /* the input has no value */
   CHECK(vt_program_set_input(p, "i", &odd, NULL) == VT_OK);
@@ -215,6 +218,6 @@ int main(void) {
   check_all_failures(&(job){tiny, "reference:1", tiny_dims, 1});
   check_all_failures(&(job){large, "reference:0", large_dims, 2});
   if (vt_test_is_long()) check_all_failures(&(job){large, "reference:1", large_dims, 2});
-  test_unaligned_input();
+  test_unaligned_input_out_of_memory();
   TEST_DONE();
 }

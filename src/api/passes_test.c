@@ -39,7 +39,7 @@ typedef struct sketch {
   uint64_t state; /* state of the random generator */
 } sketch;
 
-static int pick_number(sketch *s, int n) { return (int)(random_u64(&s->state) >> 33) % n; }
+static int draw_number_below(sketch *s, int n) { return (int)(random_u64(&s->state) >> 33) % n; }
 
 static void append_text(sketch *s, const char *fmt, ...) {
   va_list ap;
@@ -54,7 +54,7 @@ static void append_text(sketch *s, const char *fmt, ...) {
  * is none. */
 static const drawn *pick_value(sketch *s, int type, int shape) {
   for (int tries = 0; tries < 200; tries++) {
-    const drawn *v = &s->value[pick_number(s, s->n)];
+    const drawn *v = &s->value[draw_number_below(s, s->n)];
     if (v->type == type && (tries > 100 ? v->shape <= shape : v->shape == shape)) return v;
   }
   for (int i = s->n; i-- > 0;)
@@ -81,7 +81,7 @@ static void add_statement(sketch *s, int type, int shape, const char *fmt, ...) 
   snprintf(name, sizeof name, "v%d", s->next++);
   append_text(s, "%s = %s\n", name, right);
   declare_value(s, name, type, shape);
-  if (s->depth == 0 && pick_number(s, 2)) {
+  if (s->depth == 0 && draw_number_below(s, 2)) {
     memcpy(s->last, right, sizeof right);
     s->last_type = type;
     s->last_shape = shape;
@@ -92,32 +92,34 @@ static void add_statement(sketch *s, int type, int shape, const char *fmt, ...) 
 static const char *draw_literal(sketch *s, int type, char out[40]) {
   static const char *const real[] = {"1", "0", "-0.0", "2", "0.5", "-1.5", "inf", "nan", "1e-42"};
   static const char *const whole[] = {"1", "0", "-1", "2", "7", "-3"};
-  if (type == BOOL) return pick_number(s, 2) ? "true" : "false";
+  if (type == BOOL) return draw_number_below(s, 2) ? "true" : "false";
   snprintf(out, 40, "%s(%s)", type_text[type],
-           type == I32 ? whole[pick_number(s, 6)] : real[pick_number(s, 9)]);
+           type == I32 ? whole[draw_number_below(s, 6)] : real[draw_number_below(s, 9)]);
   return out;
 }
 
 static void draw_constant(sketch *s) {
   char a[40], b[40];
-  const int type = pick_number(s, 3), shape = pick_number(s, SHAPES);
+  const int type = draw_number_below(s, 3), shape = draw_number_below(s, SHAPES);
   const char *x = draw_literal(s, type, a), *y = draw_literal(s, type, b);
-  switch (pick_number(s, 6)) {
+  switch (draw_number_below(s, 6)) {
     case 0:
       add_statement(s, type, SCALAR, "%s", x);
       break;
     case 1:
-      add_statement(s, type, SCALAR, "%s %c %s", x, "+-*/"[pick_number(s, 4)], y);
+      add_statement(s, type, SCALAR, "%s %c %s", x, "+-*/"[draw_number_below(s, 4)], y);
       break;
     case 2:
       add_statement(s, type, shape, "broadcast(%s, shape=[%s])", x, shape_text[shape]);
       break;
     case 3:
-      add_statement(s, F32, ROW, "cast(iota(shape=[3]) / %d, dtype=f32)", 1 + pick_number(s, 3));
+      add_statement(s, F32, ROW, "cast(iota(shape=[3]) / %d, dtype=f32)",
+                    1 + draw_number_below(s, 3));
       break;
     case 4:
       add_statement(s, F32, shape, "random_%s(i64(%d), i64(0), shape=[%s])",
-                    pick_number(s, 2) ? "uniform" : "normal", pick_number(s, 3), shape_text[shape]);
+                    draw_number_below(s, 2) ? "uniform" : "normal", draw_number_below(s, 3),
+                    shape_text[shape]);
       break;
     default:
       add_statement(s, type, TABLE, "broadcast(%s, shape=[2, 3]) - broadcast(%s, shape=[3])", x, y);
@@ -129,14 +131,16 @@ static void draw_identity(sketch *s, const drawn *x) {
   static const char *const any[] = {"%s * %s(1)", "%s(1) * %s", "%s / %s(1)", "%s - %s(0)",
                                     "%s + %s(0)", "%s(0) - %s", "%s * %s(0)"};
   const char *t = type_text[x->type];
-  const int which = pick_number(s, 3) ? pick_number(s, 7) : 4, swapped = which == 1 || which == 5;
+  const int which = draw_number_below(s, 3) ? draw_number_below(s, 7) : 4,
+            swapped = which == 1 || which == 5;
   char text[80];
   if (x->type == BOOL) {
     static const char *const bits[] = {"not(not(%s))", "and(%s, true)", "or(%s, false)",
                                        "and(false, %s)", "xor(%s, false)"};
-    snprintf(text, sizeof text, bits[pick_number(s, 5)], x->name);
-  } else if (x->type != I32 && pick_number(s, 3) == 0) {
-    snprintf(text, sizeof text, pick_number(s, 2) ? "%s + %s(-0.0)" : "%s - %s(-0.0)", x->name, t);
+    snprintf(text, sizeof text, bits[draw_number_below(s, 5)], x->name);
+  } else if (x->type != I32 && draw_number_below(s, 3) == 0) {
+    snprintf(text, sizeof text, draw_number_below(s, 2) ? "%s + %s(-0.0)" : "%s - %s(-0.0)",
+             x->name, t);
   } else {
     snprintf(text, sizeof text, any[which], swapped ? t : x->name, swapped ? x->name : t);
   }
@@ -163,17 +167,17 @@ static void draw_data_movement(sketch *s, const drawn *x) {
   /* Orders of axes in the results of two equations with the same operands. */
   static const char *const order[] = {"abc", "acb", "bca", "cba"};
   const drawn *row = pick_value(s, x->type, ROW);
-  if (x->shape == TABLE && x->type <= F64 && pick_number(s, 4) == 0) {
-    const int first = pick_number(s, 4);
+  if (x->shape == TABLE && x->type <= F64 && draw_number_below(s, 4) == 0) {
+    const int first = draw_number_below(s, 4);
     for (int k = 0; k < 2; k++)
       add_statement(s, x->type, TABLE,
                     "reshape(einsum(%s, reshape(%s, shape=[1, 2, 3]), equation=\"bc, abc -> %s\"), "
                     "shape=[2, 3])",
                     x->name, x->name, order[(first + k) % 4]);
   } else if (x->shape == TABLE && row != NULL) {
-    add_statement(s, x->type, TABLE, table[pick_number(s, 9)], x->name, row->name);
+    add_statement(s, x->type, TABLE, table[draw_number_below(s, 9)], x->name, row->name);
   } else {
-    const int shape = x->shape + pick_number(s, SHAPES - x->shape);
+    const int shape = x->shape + draw_number_below(s, SHAPES - x->shape);
     add_statement(s, x->type, shape, "broadcast(broadcast(%s, shape=[%s]), shape=[%s])", x->name,
                   shape_text[x->shape], shape_text[shape]);
   }
@@ -184,11 +188,11 @@ static void draw_unary(sketch *s, const drawn *x) {
                                     "gelu", "silu", "softplus", "square", "sqrt", "neg"};
   static const char *const f64[] = {"neg", "abs", "sqrt", "square"};
   static const char *const i32[] = {"neg", "abs", "not", "sign"};
-  const char *f = x->type == F32    ? f32[pick_number(s, 12)]
-                  : x->type == F64  ? f64[pick_number(s, 4)]
+  const char *f = x->type == F32    ? f32[draw_number_below(s, 12)]
+                  : x->type == F64  ? f64[draw_number_below(s, 4)]
                   : x->type == BOOL ? "not"
-                                    : i32[pick_number(s, 4)];
-  if (pick_number(s, 4) == 0 && x->type != BOOL) {
+                                    : i32[draw_number_below(s, 4)];
+  if (draw_number_below(s, 4) == 0 && x->type != BOOL) {
     add_statement(s, x->type, x->shape, "neg(neg(%s))", x->name);
   } else {
     add_statement(s, x->type, x->shape, "%s(%s)", f, x->name);
@@ -196,34 +200,35 @@ static void draw_unary(sketch *s, const drawn *x) {
 }
 
 static void draw_binary(sketch *s, const drawn *x) {
-  const drawn *y = pick_value(s, x->type, pick_number(s, SHAPES)),
+  const drawn *y = pick_value(s, x->type, draw_number_below(s, SHAPES)),
               *p = pick_value(s, BOOL, x->shape);
   if (y == NULL) return;
   const int shape = x->shape > y->shape ? x->shape : y->shape;
   const char *a = x->name, *b = y->name;
   if (x->type == BOOL) {
-    add_statement(s, BOOL, shape, "%s(%s, %s)", pick_number(s, 2) ? "and" : "or", a,
-                  pick_number(s, 4) == 0 && x->shape == shape ? a : b);
+    add_statement(s, BOOL, shape, "%s(%s, %s)", draw_number_below(s, 2) ? "and" : "or", a,
+                  draw_number_below(s, 4) == 0 && x->shape == shape ? a : b);
     return;
   }
-  switch (pick_number(s, 5)) {
+  switch (draw_number_below(s, 5)) {
     case 0:
-      add_statement(s, x->type, shape, "%s(%s, %s)", pick_number(s, 2) ? "maximum" : "minimum", a,
-                    pick_number(s, 2) && x->shape == shape ? a : b);
+      add_statement(s, x->type, shape, "%s(%s, %s)",
+                    draw_number_below(s, 2) ? "maximum" : "minimum", a,
+                    draw_number_below(s, 2) && x->shape == shape ? a : b);
       break;
     case 1:
-      add_statement(s, BOOL, shape, "%s %s %s", a, pick_number(s, 2) ? "<" : "==", b);
+      add_statement(s, BOOL, shape, "%s %s %s", a, draw_number_below(s, 2) ? "<" : "==", b);
       break;
     case 2:
       if (p == NULL) break;
       add_statement(s, x->type, shape, "select(%s, %s, %s)",
-                    pick_number(s, 3)   ? p->name
-                    : pick_number(s, 2) ? "true"
-                                        : "false",
-                    a, pick_number(s, 2) && x->shape == shape ? a : b);
+                    draw_number_below(s, 3)   ? p->name
+                    : draw_number_below(s, 2) ? "true"
+                                              : "false",
+                    a, draw_number_below(s, 2) && x->shape == shape ? a : b);
       break;
     default:
-      add_statement(s, x->type, shape, "%s %c %s", a, "+-*/"[pick_number(s, 4)], b);
+      add_statement(s, x->type, shape, "%s %c %s", a, "+-*/"[draw_number_below(s, 4)], b);
   }
 }
 
@@ -231,13 +236,14 @@ static void draw_binary(sketch *s, const drawn *x) {
 static void draw_other_op(sketch *s, const drawn *x) {
   static const char *const f32[] = {"matmul(%s, w)", "softmax(%s)", "layer_norm(%s)",
                                     "linear(%s, w, b)"};
-  const int to = pick_number(s, 3), which = pick_number(s, 4);
-  if (pick_number(s, 3) == 0 && x->type != BOOL) {
+  const int to = draw_number_below(s, 3), which = draw_number_below(s, 4);
+  if (draw_number_below(s, 3) == 0 && x->type != BOOL) {
     add_statement(s, to, x->shape, "cast(%s, dtype=%s)", x->name, type_text[to]);
   } else if (x->type == F32 && x->shape == TABLE) {
     add_statement(s, F32, TABLE, f32[which], x->name);
   } else if (x->shape == TABLE && x->type != BOOL) {
-    add_statement(s, x->type, ROW, "%s(%s, axes=[0])", pick_number(s, 2) ? "sum" : "max", x->name);
+    add_statement(s, x->type, ROW, "%s(%s, axes=[0])", draw_number_below(s, 2) ? "sum" : "max",
+                  x->name);
   } else if (x->shape == ROW && x->type == F32) {
     char name[12];
     snprintf(name, sizeof name, "v%d", s->next++);
@@ -252,31 +258,31 @@ static void draw_statement(sketch *s);
 
 /* Adds statements to the body of a loop or cond, and picks a value for it to give. The statements
  * may also read values from outside the body. */
-static const drawn *draw_body(sketch *s, int type, int shape) {
+static const drawn *draw_body_and_result(sketch *s, int type, int shape) {
   s->depth++;
-  for (int i = 2 + pick_number(s, 5); i > 0; i--) draw_statement(s);
+  for (int i = 2 + draw_number_below(s, 5); i > 0; i--) draw_statement(s);
   s->depth--;
   return pick_value(s, type, shape);
 }
 
-static void draw_loop(sketch *s, const drawn *from) {
-  const drawn start = *from;
+static void draw_loop(sketch *s, const drawn *initial) {
+  const drawn start = *initial;
   const int before = s->n;
   char carried[12], name[12];
   snprintf(carried, sizeof carried, "h%d", s->next++);
   snprintf(name, sizeof name, "v%d", s->next++);
   append_text(s, "%s, %se = loop(%s, count=%d, carried=1) (n%d, %s) {\n", name, name, start.name,
-              pick_number(s, 4), s->next, carried);
+              draw_number_below(s, 4), s->next, carried);
   declare_value(s, carried, start.type, start.shape);
-  const drawn *out = draw_body(s, start.type, start.shape);
+  const drawn *out = draw_body_and_result(s, start.type, start.shape);
   const char *op = start.type == BOOL ? "and" : "maximum";
   append_text(s, "  give %s(%s, %s), %s\n}\n", op, carried, out->name, out->name);
   s->n = before;
   declare_value(s, name, start.type, start.shape);
 }
 
-static void draw_cond(sketch *s, const drawn *x) {
-  const drawn like = *x;
+static void draw_cond(sketch *s, const drawn *result_like) {
+  const drawn like = *result_like;
   const int before = s->n;
   const drawn *p = pick_value(s, BOOL, SCALAR);
   char name[12], which[12];
@@ -285,7 +291,7 @@ static void draw_cond(sketch *s, const drawn *x) {
   snprintf(name, sizeof name, "v%d", s->next++);
   append_text(s, "%s = cond(%s) {\n", name, which);
   for (int branch = 0; branch < 2; branch++) {
-    const drawn *out = draw_body(s, like.type, like.shape);
+    const drawn *out = draw_body_and_result(s, like.type, like.shape);
     append_text(s, "  give broadcast(%s, shape=[%s])\n}%s", out->name, shape_text[like.shape],
                 branch == 0 ? " else {\n" : "\n");
     s->n = before;
@@ -294,16 +300,18 @@ static void draw_cond(sketch *s, const drawn *x) {
 }
 
 static void draw_statement(sketch *s) {
-  const drawn x = s->value[pick_number(s, 2) ? pick_number(s, s->n)
-                                             : s->n - 1 - pick_number(s, s->n < 6 ? s->n : 6)];
-  switch (pick_number(s, 12)) {
+  const drawn x =
+      s->value[draw_number_below(s, 2) ? draw_number_below(s, s->n)
+                                       : s->n - 1 - draw_number_below(s, s->n < 6 ? s->n : 6)];
+  switch (draw_number_below(s, 12)) {
     case 0:
     case 1:
       draw_constant(s);
       break;
     case 2:
     case 3: /* half of these read an input, because inputs have the special values */
-      draw_identity(s, pick_number(s, 2) && s->depth == 0 ? &s->value[pick_number(s, 9)] : &x);
+      draw_identity(
+          s, draw_number_below(s, 2) && s->depth == 0 ? &s->value[draw_number_below(s, 9)] : &x);
       break;
     case 4:
       draw_data_movement(s, &x);
@@ -324,7 +332,7 @@ static void draw_statement(sketch *s) {
       break;
     default:
       if (s->depth >= 2) break;
-      if (pick_number(s, 2)) {
+      if (draw_number_below(s, 2)) {
         draw_loop(s, &x);
       } else {
         draw_cond(s, &x);
@@ -352,10 +360,10 @@ static void draw_model(sketch *s, uint64_t seed) {
     append_text(s, "%s\n", ports[i].text);
     declare_value(s, ports[i].name, ports[i].type, ports[i].shape);
   }
-  for (int i = 15 + pick_number(s, 40); i > 0; i--) draw_statement(s);
+  for (int i = 15 + draw_number_below(s, 40); i > 0; i--) draw_statement(s);
   append_text(s, "output last = %s\n", s->value[s->n - 1].name);
   for (int i = 0; i < s->n; i++)
-    if (pick_number(s, 2)) append_text(s, "output o%d = %s\n", i, s->value[i].name);
+    if (draw_number_below(s, 2)) append_text(s, "output o%d = %s\n", i, s->value[i].name);
   append_text(s, "}\n");
 }
 
@@ -363,7 +371,7 @@ static void draw_model(sketch *s, uint64_t seed) {
 
 /* Sets an input to random values, many of them such that a wrong identity or wrong constant folding
  * would change them. */
-static void set_special_input(vt_program *p, const vt_port_info *port, uint64_t *state) {
+static void set_input_to_special_values(vt_program *p, const vt_port_info *port, uint64_t *state) {
   static const float edge[] = {-0.0f, 0.0f, 1e-42f, -1e-42f, INFINITY, -INFINITY, NAN, 1, -1};
   vt_tensor t = {.dtype = port->dtype, .rank = port->rank, .dim = {2, 3}};
   char bytes[64];
@@ -391,14 +399,14 @@ static vt_status set_all_inputs(const vt_model *m, vt_program *p, uint64_t seed,
   for (uint32_t i = 0; seed != 0 && i < vt_model_ports(m); i++) {
     vt_port_info port;
     if (vt_model_port(m, i, &port) == VT_OK && port.kind == VT_PORT_INPUT)
-      set_special_input(p, &port, &state);
+      set_input_to_special_values(p, &port, &state);
   }
   return seed != 0 ? VT_OK : vt_program_random_inputs(p, 7, d);
 }
 
 /* The text of the graph after each pass parses to a model with the hash that the program
  * reports. */
-static void check_pass_texts(const vt_program *p) {
+static void check_pass_texts_parse(const vt_program *p) {
   for (uint32_t i = 0; i < vt_program_passes(p); i++) {
     const char *text = vt_program_pass_text(p, vt_program_pass(p, i));
     vt_model *m = NULL;
@@ -434,7 +442,7 @@ static int run_with_passes(const subject *x, const char *passes, const char *bac
   if (s == VT_OK) s = set_all_inputs(x->m, p, x->seed, &d);
   if (s == VT_OK) s = vt_program_run(p, &d);
   if (s == VT_OK) s = vt_program_digest(p, out, &d);
-  if (s == VT_OK && passes == NULL) check_pass_texts(p);
+  if (s == VT_OK && passes == NULL) check_pass_texts_parse(p);
   if (s != VT_OK) fprintf(stderr, "  %s: passes %s: %s\n", x->what, passes, d.text);
   vt_program_free(p);
   return s == VT_OK;
@@ -442,7 +450,7 @@ static int run_with_passes(const subject *x, const char *passes, const char *bac
 
 /* Returns 1 if both devices give the expected digest with these passes. Without the pass `lower`
  * only reference:1 runs, which has kernels for compositions. */
-static int gives_expected(const subject *x, const char *passes) {
+static int gives_expected_digest(const subject *x, const char *passes) {
   uint8_t digest[32];
   int same = 1;
   for (int i = passes == NULL || strstr(passes, "lower") != NULL ? 0 : 1; i < 2; i++) {
@@ -453,13 +461,13 @@ static int gives_expected(const subject *x, const char *passes) {
   return same;
 }
 
-/* Writes a list of passes: "bind", then the others in the order `at`, without the pass
+/* Writes a list of passes: "bind", then the others in the order `order`, without the pass
  * `left_out`. */
-static void write_pass_list(char *out, size_t capacity, const uint32_t *at, uint32_t left_out) {
+static void write_pass_list(char *out, size_t capacity, const uint32_t *order, uint32_t left_out) {
   size_t used = (size_t)snprintf(out, capacity, "bind");
   for (uint32_t i = 0; i < VT_PASS_COUNT; i++)
-    if (at[i] != VT_PASS_bind && at[i] != left_out)
-      used += (size_t)snprintf(out + used, capacity - used, ",%s", vt_pass_at(at[i])->name);
+    if (order[i] != VT_PASS_bind && order[i] != left_out)
+      used += (size_t)snprintf(out + used, capacity - used, ",%s", vt_pass_at(order[i])->name);
 }
 
 static int check_each_pass_left_out(const subject *x) {
@@ -469,12 +477,12 @@ static int check_each_pass_left_out(const subject *x) {
   for (uint32_t i = 0; i < VT_PASS_COUNT; i++) at[i] = i;
   for (uint32_t i = 1; i < VT_PASS_COUNT; i++) {
     write_pass_list(list, sizeof list, at, i);
-    same &= gives_expected(x, list);
+    same &= gives_expected_digest(x, list);
   }
-  return same & gives_expected(x, NULL);
+  return same & gives_expected_digest(x, NULL);
 }
 
-static int check_pass_orders(const subject *x, uint64_t *state) {
+static int check_random_pass_orders(const subject *x, uint64_t *state) {
   uint32_t at[VT_PASS_COUNT];
   char list[200];
   int same = 1;
@@ -486,7 +494,7 @@ static int check_pass_orders(const subject *x, uint64_t *state) {
       at[j] = swapped;
     }
     write_pass_list(list, sizeof list, at, k % 5 == 0 ? VT_PASS_lower : VT_PASS_bind);
-    same &= gives_expected(x, list);
+    same &= gives_expected_digest(x, list);
   }
   return same;
 }
@@ -506,7 +514,7 @@ static int test_generated_model(uint64_t seed) {
   subject x = {.m = m, .what = what, .seed = seed};
   uint64_t state = seed;
   int same = run_with_passes(&x, "bind,lower", "reference:0", x.digest);
-  same = same && check_each_pass_left_out(&x) && check_pass_orders(&x, &state);
+  same = same && check_each_pass_left_out(&x) && check_random_pass_orders(&x, &state);
   if (!same) fprintf(stderr, "%s", s.text);
   vt_model_free(m);
   return same;

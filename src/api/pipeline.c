@@ -40,11 +40,11 @@ static void use_cached_plan(vt_pipeline *p, vt_cached_plan *k) {
 /* Runs the passes, makes the plan, and moves the last graph and the plan into `k`, together with
  * the hashes of all graphs. The earlier graphs are freed before `k` is shared with other
  * threads. */
-static vt_status make_cacheable_plan(vt_cached_plan *k, const vt_pipeline_request *r, vt_diag *d) {
+static vt_status fill_cached_plan(vt_cached_plan *k, const vt_pipeline_request *r, vt_diag *d) {
   vt_pipeline made;
   vt_pass_options passes = *r->passes;
   vt_pipeline_request request = *r;
-  passes.alloc = vt_cached_plan_alloc(k);
+  passes.alloc = vt_cached_plan_counting_alloc(k);
   request.list = &k->list;
   request.passes = &passes;
   VT_TRY(vt_pipeline_plan(&made, &request, d));
@@ -71,7 +71,7 @@ vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, 
   if (k == NULL) {
     k = vt_cached_plan_new(key->s, key->n, r->list, vt_cache_alloc(cache));
     if (k == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-    const vt_status s = make_cacheable_plan(k, r, d);
+    const vt_status s = fill_cached_plan(k, r, d);
     if (s != VT_OK) {
       vt_cached_plan_release(k);
       return s;
@@ -124,4 +124,4 @@ void vt_pipeline_done(vt_pipeline *p) {
   memset(p, 0, sizeof *p);
 }
 
-const vt_graph *vt_pipeline_graph(const vt_pipeline *p) { return p->after[p->n_passes - 1]; }
+const vt_graph *vt_pipeline_final_graph(const vt_pipeline *p) { return p->after[p->n_passes - 1]; }

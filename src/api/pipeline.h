@@ -49,9 +49,9 @@ vt_status vt_pipeline_open_with_weights(vt_pipeline *p, vt_device *dev, const vt
 vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
 void vt_pipeline_done(vt_pipeline *p);
 /* The graph after the last pass, which is planned and run. */
-const vt_graph *vt_pipeline_graph(const vt_pipeline *p);
+const vt_graph *vt_pipeline_final_graph(const vt_pipeline *p);
 /* Computes the results of a graph without inputs on the reference, into out[] by result. Constant
  * folding calls it as vt_eval.eval; `user` points to the vt_alloc to use. */
-vt_status vt_pipeline_eval(void *user, const vt_graph *g, void *const *out,
-                           vt_diag *d) VT_NODISCARD;
+vt_status vt_pipeline_eval_constants(void *user, const vt_graph *g, void *const *out,
+                                     vt_diag *d) VT_NODISCARD;
 #endif

@@ -12,17 +12,17 @@ static const char sources[] =
 #include "plan_sources.inc"
     ;
 
-/* Appends the head of a key, which names this build of the library. `what` is the kind of the key:
- * "plan" or "trial". */
-static void add_head(vt_text *out, const char *what) {
-  vt_text_add(out, "volta %s key 1\nnumerics %u\nversion %s\nsources %s\n", what,
+/* Appends the head of a key, which names this build of the library. `key_kind`
+ * is "plan" or "trial". */
+static void add_head(vt_text *out, const char *key_kind) {
+  vt_text_add(out, "volta %s key 1\nnumerics %u\nversion %s\nsources %s\n", key_kind,
               VT_NUMERICS_VERSION, vt_version(), sources);
 }
 
-/* Appends "what length:name". With its length, no character of a name can be taken for the end of
+/* Appends "label length:name". With its length, no character of a name can be taken for the end of
  * it. */
-static void add_name(vt_text *out, const char *what, const char *name, size_t n) {
-  vt_text_add(out, "%s %zu:", what, n);
+static void add_sized_name(vt_text *out, const char *label, const char *name, size_t n) {
+  vt_text_add(out, "%s %zu:", label, n);
   vt_text_add_bytes(out, name, n);
 }
 
@@ -46,19 +46,19 @@ static vt_status add_bindings(const vt_pass_options *o, vt_arena *scratch, vt_te
   if (sorted == NULL) return VT_NOMEM;
   VT_TRY(vt_sort(sorted, o->n_bind, sizeof *sorted, compare_bindings, NULL, scratch->a));
   for (uint32_t i = 0; i < o->n_bind; i++) {
-    add_name(out, "bind", sorted[i].name, strlen(sorted[i].name));
+    add_sized_name(out, "bind", sorted[i].name, strlen(sorted[i].name));
     vt_text_add(out, " %lld\n", (long long)sorted[i].value);
   }
   return VT_OK;
 }
 
-static vt_status add_streamed(const vt_plan_options *o, vt_arena *scratch, vt_text *out) {
+static vt_status add_streamed_names(const vt_plan_options *o, vt_arena *scratch, vt_text *out) {
   if (o->n_stream == 0) return VT_OK;
   const char **sorted = vt_arena_copy(scratch, o->stream, o->n_stream * sizeof *sorted);
   if (sorted == NULL) return VT_NOMEM;
   VT_TRY(vt_sort(sorted, o->n_stream, sizeof *sorted, compare_texts, NULL, scratch->a));
   for (uint32_t i = 0; i < o->n_stream; i++) {
-    add_name(out, "stream", sorted[i], strlen(sorted[i]));
+    add_sized_name(out, "stream", sorted[i], strlen(sorted[i]));
     vt_text_add(out, "\n");
   }
   return VT_OK;
@@ -72,7 +72,7 @@ static vt_status add_options(const vt_pass_list *list, const vt_pass_options *pa
   vt_text_add(out, "schedule %u\n", plan->schedule);
   vt_arena_init(&scratch, out->a);
   vt_status s = add_bindings(passes, &scratch, out);
-  if (s == VT_OK) s = add_streamed(plan, &scratch, out);
+  if (s == VT_OK) s = add_streamed_names(plan, &scratch, out);
   vt_arena_done(&scratch);
   return s;
 }
@@ -84,8 +84,8 @@ static vt_status add_options(const vt_pass_list *list, const vt_pass_options *pa
 static void add_target(vt_device *dev, vt_text *out) {
   const vt_target t = vt_device_target(dev);
   const char *name = vt_device_name(dev);
-  add_name(out, "backend", name, strcspn(name, ":"));
-  add_name(out, "\nfingerprint", t.fingerprint, strlen(t.fingerprint));
+  add_sized_name(out, "backend", name, strcspn(name, ":"));
+  add_sized_name(out, "\nfingerprint", t.fingerprint, strlen(t.fingerprint));
   vt_text_add(out, "\ndense_only %u\nlists", t.dense_only);
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const uint32_t op = vt_op_at(i)->number;
@@ -128,7 +128,7 @@ static void add_backend_facts(const char *device, vt_text *out) {
   for (uint32_t i = 0; (key = vt_registry_fact(i, NULL, 0)) != NULL; i++) {
     if (strncmp(key, device, n) != 0 || key[n] != '.') continue;
     (void)vt_registry_fact(i, value, sizeof value);
-    add_name(out, key, value, strlen(value));
+    add_sized_name(out, key, value, strlen(value));
     vt_text_add(out, "\n");
   }
 }
@@ -137,10 +137,10 @@ vt_status vt_trial_key(const vt_device *dev, const vt_capability *c, vt_text *ou
   const vt_bk_caps *caps = vt_device_caps(dev);
   const char *name = vt_device_name(dev), *isa = vt_device_isa(dev);
   add_head(out, "trial");
-  add_name(out, "device", name, strlen(name));
-  add_name(out, "\nabout", caps->about, strlen(caps->about));
-  add_name(out, "\nfingerprint", caps->fingerprint, strlen(caps->fingerprint));
-  add_name(out, "\nisa", isa, strlen(isa));
+  add_sized_name(out, "device", name, strlen(name));
+  add_sized_name(out, "\nabout", caps->about, strlen(caps->about));
+  add_sized_name(out, "\nfingerprint", caps->fingerprint, strlen(caps->fingerprint));
+  add_sized_name(out, "\nisa", isa, strlen(isa));
   vt_text_add(out, "\nhas %llx\n", (unsigned long long)caps->has);
   add_backend_facts(name, out);
   vt_text_add(out, "capability %s\n", c->name);

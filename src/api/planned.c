@@ -49,7 +49,7 @@ static const char *text_of_type(vt_planned *p, uint32_t value) {
 }
 
 /* Returns `name` in the printf format `form`, which has one %s. */
-static const char *text_of_name(vt_planned *p, const char *form, const char *name) {
+static const char *format_name(vt_planned *p, const char *form, const char *name) {
   vt_text t;
   vt_text_init(&t, p->a);
   vt_text_add(&t, form, name);
@@ -81,7 +81,7 @@ static void add_value_lifetimes(vt_planned *p, uint32_t *lifetime_of) {
                                     .last = b->last,
                                     .offset = b->offset,
                                     .bytes = b->bytes,
-                                    .name = text_of_name(p, "%s", vt_value_name(plan->g, v, name)),
+                                    .name = format_name(p, "%s", vt_value_name(plan->g, v, name)),
                                     .type = text_of_type(p, v)});
   }
 }
@@ -94,14 +94,14 @@ static void add_param_copy_lifetimes(vt_planned *p) {
   for (uint32_t i = 0; i < plan->n_transfers; i++) {
     const vt_transfer *t = &plan->transfers[i];
     if (t->class != VT_CLASS_TEMP) continue;
-    add_lifetime(p, (vt_plan_lifetime){.memory_class = t->class,
-                                       .first = t->step,
-                                       .last = vt_plan_group_last(plan, t->step),
-                                       .offset = t->offset,
-                                       .bytes = t->bytes,
-                                       .name = text_of_name(p, "%s visits",
-                                                            vt_value_name(plan->g, t->value, name)),
-                                       .type = text_of_type(p, t->value)});
+    add_lifetime(p, (vt_plan_lifetime){
+                        .memory_class = t->class,
+                        .first = t->step,
+                        .last = vt_plan_group_last(plan, t->step),
+                        .offset = t->offset,
+                        .bytes = t->bytes,
+                        .name = format_name(p, "%s visits", vt_value_name(plan->g, t->value, name)),
+                        .type = text_of_type(p, t->value)});
   }
 }
 
@@ -110,7 +110,7 @@ static void add_param_copy_lifetimes(vt_planned *p) {
 static void add_dense_copy_lifetimes(vt_planned *p, uint32_t *first, uint32_t *last) {
   const vt_plan *plan = p->line.plan;
   char name[16];
-  vt_plan_copy_lifetimes(plan, first, last);
+  vt_plan_lifetimes_of_copies(plan, first, last);
   for (uint32_t v = 0; v < plan->n_buffers; v++) {
     const vt_type *type = &plan->g->values[v].type;
     uint64_t elements, bytes;
@@ -122,7 +122,7 @@ static void add_dense_copy_lifetimes(vt_planned *p, uint32_t *first, uint32_t *l
                               .last = last[v],
                               .offset = plan->dense[v],
                               .bytes = bytes,
-                              .name = text_of_name(p, "%s dense", vt_value_name(plan->g, v, name)),
+                              .name = format_name(p, "%s dense", vt_value_name(plan->g, v, name)),
                               .type = text_of_type(p, v)});
   }
 }
@@ -154,7 +154,7 @@ static void add_step_lifetimes(vt_planned *p) {
 }
 
 /* Makes all texts and lifetimes. */
-static vt_status describe_plan(vt_planned *p, vt_diag *d) {
+static vt_status make_texts_and_lifetimes(vt_planned *p, vt_diag *d) {
   const vt_plan *plan = p->line.plan;
   const size_t max_lifetimes =
       (size_t)plan->n_buffers + plan->n_transfers + plan->n_steps + plan->n_bk_steps + 1;
@@ -187,7 +187,7 @@ vt_status vt_planned_new(const vt_model *m, const vt_options *o, vt_planned **ou
   /* The pass `lower` rounds coefficients, so it needs the numerics' own mode. */
   vt_fpenv_enter(&saved);
   vt_status s = vt_prepare(m, &options, a, 0, &p->dev, &p->line, &p->terms, d);
-  if (s == VT_OK) s = describe_plan(p, d);
+  if (s == VT_OK) s = make_texts_and_lifetimes(p, d);
   vt_fpenv_leave(&saved);
   if (s == VT_OK) {
     *out = p;

@@ -76,7 +76,7 @@ static uint64_t arena_bytes(const vt_plan_info *info, uint32_t arena) {
 
 /* Returns how often the recorded requests have, one after the other, the sizes of the arenas on the
  * device and then of those in host memory. */
-static uint32_t count_buffers(const ledger *l, const vt_plan_info *info) {
+static uint32_t count_full_buffer_sets(const ledger *l, const vt_plan_info *info) {
   uint64_t want[VT_MEMORY_CLASSES];
   uint32_t n = 0, found = 0;
   for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
@@ -120,7 +120,7 @@ static void check_runs_allocate_nothing(vt_program *p, ledger *l) {
   CHECK(l->n == 0); /* the two runs allocated and released nothing */
 }
 
-static void check_plan_and_buffers(const job *j, ledger *l) {
+static void check_plan_matches_buffers(const job *j, ledger *l) {
   const vt_alloc a = {l, record_request};
   vt_model *m = NULL;
   vt_program *p = NULL;
@@ -130,12 +130,13 @@ static void check_plan_and_buffers(const job *j, ledger *l) {
   exit_unless_ok(vt_model_read(j->path, NULL, &m, &d), &d, j->path);
   *l = (ledger){.size = l->size};
   const vt_plan_info info = make_inspected_plan(m, j, l, &text);
-  CHECK(count_buffers(l, &info) == 0); /* no program exists, so none of its buffers is allocated */
+  CHECK(count_full_buffer_sets(l, &info) ==
+        0); /* no program exists, so none of its buffers is allocated */
   CHECK(info.peak < UINT64_C(1) << 26 || largest_request(l) < info.peak / 8);
   *l = (ledger){.size = l->size};
   const vt_options o = options_of_job(j, &a);
   exit_unless_ok(vt_program_new(m, &o, &p, &d), &d, "opening");
-  CHECK(count_buffers(l, &info) == 1);
+  CHECK(count_full_buffer_sets(l, &info) == 1);
   CHECK(strcmp(text, vt_program_plan(p)) == 0);
   vt_program_info(p, &cost);
   CHECK(cost.bytes_input + cost.bytes_param + cost.bytes_temp + cost.bytes_output == info.peak);
@@ -155,8 +156,8 @@ static void test_buffer_sizes(ledger *l) {
       {"examples/tiny_transformer.vt", NULL, NULL, 2, {{"B", 1}, {"T", 16}}},
       {"examples/tiny_transformer.vt", "wpe,head.weight", "memory", 2, {{"B", 2}, {"T", 3}}}};
   static const job gpt2 = {"examples/gpt2_124m.vt", NULL, NULL, 2, {{"B", 1}, {"T", 16}}};
-  for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) check_plan_and_buffers(&jobs[i], l);
-  if (getenv("VOLTA_TEST_FULL") != NULL) check_plan_and_buffers(&gpt2, l);
+  for (size_t i = 0; i < sizeof jobs / sizeof jobs[0]; i++) check_plan_matches_buffers(&jobs[i], l);
+  if (getenv("VOLTA_TEST_FULL") != NULL) check_plan_matches_buffers(&gpt2, l);
 }
 
 /* ---- lifetimes, steps and sums ---- */
@@ -271,7 +272,7 @@ static void test_live_bytes(void) {
   check_live_bytes(&streamed, "island:1");
 }
 
-static void test_struct_sizes(void) {
+static void test_caller_struct_sizes(void) {
   vt_planned *p = plan_job_on(&transformer, "reference:0");
   vt_plan_info info = {.size = sizeof info}, part = {.size = 12, .steps = 99};
   vt_plan_lifetime s = {.size = 5}, whole = {.size = sizeof whole}, early, longer[2];
@@ -300,7 +301,7 @@ static void test_struct_sizes(void) {
   vt_planned_free(NULL);
 }
 
-static void test_memory_budget(void) {
+static void test_budget_of_peak_suffices(void) {
   job j = {"examples/mlp.vt", NULL, NULL, 1, {{"B", 3}}};
   vt_options o = options_of_job(&j, NULL);
   vt_plan_info info = {.size = sizeof info};
@@ -326,8 +327,8 @@ int main(void) {
   test_lifetimes();
   test_dense_copy_lifetimes();
   test_live_bytes();
-  test_struct_sizes();
-  test_memory_budget();
+  test_caller_struct_sizes();
+  test_budget_of_peak_suffices();
   free(l.size);
   TEST_DONE();
 }

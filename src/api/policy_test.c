@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * policy_test.c - policies: the default is strict, and unknown values are refused. With a fallback
  * the whole plan runs on the CPU and gives the same bits, and the program says why; this happens
- * only if the device is the cause of the failure. */
+ * only if the device is the cause of the failure. An inject_ function makes the device `fake`
+ * misbehave in one way. */
 #include "volta/volta_tools.h"
 #include "wrapped_test.h"
 
@@ -55,7 +56,7 @@ static void test_default_is_strict(void) {
   }
 }
 
-static void test_given_policy(void) {
+static void test_given_policy_is_in_force(void) {
   const vt_policy given = {.size = sizeof given,
                            .fallback = VT_FALLBACK_CPU,
                            .mixed_path = VT_MIXED_PATH_ALLOWED,
@@ -134,8 +135,8 @@ typedef struct fault {
 } fault;
 
 static void inject_no_devices(void) { wrapped.devices = 0; }
-static void inject_no_neg(void) { wrapped.refused_op = VT_OP_neg; }
-static void inject_no_functions(void) { wrapped.declares = ~VT_BK_ROUNDED_MATH; }
+static void inject_unsupported_neg(void) { wrapped.refused_op = VT_OP_neg; }
+static void inject_no_rounded_math(void) { wrapped.declares = ~VT_BK_ROUNDED_MATH; }
 static void inject_not_strict(void) { wrapped.determinism = 0; }
 static void inject_training_only(void) { wrapped.serves = VT_BK_TRAINING; }
 static void inject_false_capability(void) { wrapped.broken_capability = VT_BK_ROUNDED_MATH; }
@@ -145,25 +146,25 @@ static void make_function_fail(int call, int32_t status) {
   wrapped.fails = call;
   wrapped.status = status;
 }
-static void inject_failing_open(void) { make_function_fail(WRAPPED_OPEN, VT_BACKEND); }
-static void inject_failing_count(void) { make_function_fail(WRAPPED_COUNT, VT_BACKEND); }
-static void inject_no_buffers(void) { make_function_fail(WRAPPED_NEW, VT_NOMEM); }
+static void inject_failing_device_open(void) { make_function_fail(WRAPPED_OPEN, VT_BACKEND); }
+static void inject_failing_device_count(void) { make_function_fail(WRAPPED_COUNT, VT_BACKEND); }
+static void inject_failing_buffers(void) { make_function_fail(WRAPPED_NEW, VT_NOMEM); }
 static void inject_failing_run(void) { make_function_fail(WRAPPED_RUN, VT_BACKEND); }
 
 static const fault faults[] = {
     {"fake:9", "'fake' has 2 devices, there is no number 9", VT_BACKEND, NULL},
     {"./nosuch.so", "plug-in './nosuch.so' is refused", VT_BACKEND, NULL},
     {"gpu", "no GPU that a backend of this build can use", VT_BACKEND, inject_no_devices},
-    {"gpu", "'fake:0' does not run 'y' = neg", VT_UNSUPPORTED, inject_no_neg},
-    {"gpu", "does not declare correctly_rounded_math", VT_UNSUPPORTED, inject_no_functions},
+    {"gpu", "'fake:0' does not run 'y' = neg", VT_UNSUPPORTED, inject_unsupported_neg},
+    {"gpu", "does not declare correctly_rounded_math", VT_UNSUPPORTED, inject_no_rounded_math},
     {"gpu", "does not promise the bits", VT_UNSUPPORTED, inject_not_strict},
     {"gpu", "does not serve inference", VT_UNSUPPORTED, inject_training_only},
     {"gpu", "declares correctly_rounded_math and does not keep it", VT_BACKEND,
      inject_false_capability},
     {"gpu", "the program needs ", VT_NOMEM, inject_small_memory},
-    {"fake", "cannot open its device", VT_BACKEND, inject_failing_open},
-    {"fake", "cannot count its devices", VT_BACKEND, inject_failing_count},
-    {"fake", "has no ", VT_NOMEM, inject_no_buffers},
+    {"fake", "cannot open its device", VT_BACKEND, inject_failing_device_open},
+    {"fake", "cannot count its devices", VT_BACKEND, inject_failing_device_count},
+    {"fake", "has no ", VT_NOMEM, inject_failing_buffers},
     {"fake", "trying ", VT_BACKEND, inject_failing_run},
 };
 
@@ -195,7 +196,7 @@ static void expect_fallback(const fault *f) {
   vt_planned_free(q);
 }
 
-static void expect_failure(const fault *f) {
+static void expect_failure_without_fallback(const fault *f) {
   const vt_options o = options_of(f->backend, NULL);
   vt_program *p = NULL;
   vt_diag d = {0};
@@ -205,9 +206,9 @@ static void expect_failure(const fault *f) {
   if (strstr(d.text, f->reason) == NULL) fprintf(stderr, "  %s\n", d.text);
 }
 
-static void test_fallback(void) {
+static void test_fallback_for_each_fault(void) {
   for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-    expect_failure(&faults[i]);
+    expect_failure_without_fallback(&faults[i]);
     expect_fallback(&faults[i]);
   }
   /* The device has no fault, so there is no fallback. */
@@ -221,7 +222,7 @@ static void test_fallback(void) {
 }
 
 /* Errors of the caller, which the CPU would report too, cause no fallback. */
-static void test_caller_errors(void) {
+static void test_no_fallback_for_caller_error(void) {
   const vt_binding unknown = {"Q", 4};
   vt_options o[6];
   for (int i = 0; i < 6; i++) o[i] = options_of("gpu", &falls_back);
@@ -267,7 +268,7 @@ static void test_misspelt_backend(void) {
 }
 
 /* A run that fails on the device is not repeated on the CPU. */
-static void test_failed_run(void) {
+static void test_failed_run_does_not_fall_back(void) {
   const vt_options o = options_of("gpu", &falls_back);
   uint8_t digest[32];
   vt_diag d = {0};
@@ -284,7 +285,7 @@ static void test_failed_run(void) {
 
 /* If any allocation fails, before the fallback or in it, the status is VT_NOMEM and nothing
  * leaks. */
-static void test_out_of_memory(void) {
+static void test_out_of_memory_in_fallback(void) {
   long asked = 0;
   for (long left = 0; left <= asked; left += 1 + asked / 150) {
     vt_fault spent = {.left = left};
@@ -308,12 +309,14 @@ static void test_out_of_memory(void) {
 
 /* ---- auto, and the environment ---- */
 
-static void expect_backend(const char *backend, const char *opened, int fell, uint32_t fallback) {
-  const vt_options o = options_of(backend, NULL);
+static void expect_backend(const char *requested, const char *opened, int fell_back,
+                           uint32_t policy_fallback) {
+  const vt_options o = options_of(requested, NULL);
   uint8_t digest[32];
   vt_program *p = open_program(&o);
-  CHECK(strcmp(vt_program_backend(p), opened) == 0 && (vt_program_fallback(p) != NULL) == fell);
-  CHECK(policy_of(p).fallback == fallback);
+  CHECK(strcmp(vt_program_backend(p), opened) == 0 &&
+        (vt_program_fallback(p) != NULL) == fell_back);
+  CHECK(policy_of(p).fallback == policy_fallback);
   CHECK(run_and_digest(p, digest, NULL) == VT_OK && memcmp(digest, expected, 32) == 0);
   vt_program_free(p);
 }
@@ -329,7 +332,7 @@ static void test_backend_auto(void) {
   expect_backend("auto", "reference:0", 1, VT_FALLBACK_CPU);
 }
 
-static void test_environment(void) {
+static void test_environment_variables(void) {
   static const char *const bad[] = {"0", "-1", "4097", "x", "1x", " 1", "1.5", "00001", "99999"};
   const vt_options o = options_of("reference", &falls_back);
   wrapped_reset();
@@ -358,7 +361,7 @@ static void test_environment(void) {
 
 /* ---- cached plans ---- */
 
-static void target_digest_of(const vt_options *o, uint8_t out[32]) {
+static void target_plan_digest_of(const vt_options *o, uint8_t out[32]) {
   uint8_t core[32];
   vt_program *p = open_program(o);
   vt_program_plan_digest(p, core, out);
@@ -370,8 +373,8 @@ static void test_cached_plan_per_backend(void) {
   uint8_t on_fake[32], on_reference[32], again[32];
   vt_options o = options_of("fake", NULL), reference = options_of("reference", NULL);
   wrapped_reset();
-  target_digest_of(&o, on_fake);
-  target_digest_of(&reference, on_reference);
+  target_plan_digest_of(&o, on_fake);
+  target_plan_digest_of(&reference, on_reference);
   CHECK(memcmp(on_fake, on_reference, 32) != 0);
   o.policy = &falls_back;
   for (int first = 0; first < 2; first++) {
@@ -381,7 +384,7 @@ static void test_cached_plan_per_backend(void) {
       wrapped_reset();
       wrapped_forget_capability_trials();
       wrapped.broken_capability = falls ? VT_BK_ROUNDED_MATH : 0;
-      target_digest_of(&o, again);
+      target_plan_digest_of(&o, again);
       CHECK(memcmp(again, falls ? on_reference : on_fake, 32) == 0);
     }
     vt_cache_free(o.cache);
@@ -402,15 +405,15 @@ int main(void) {
   CHECK(run_and_digest(p, expected, NULL) == VT_OK);
   vt_program_free(p);
   test_default_is_strict();
-  test_given_policy();
+  test_given_policy_is_in_force();
   test_invalid_options();
-  test_fallback();
-  test_caller_errors();
+  test_fallback_for_each_fault();
+  test_no_fallback_for_caller_error();
   test_misspelt_backend();
-  test_failed_run();
-  test_out_of_memory();
+  test_failed_run_does_not_fall_back();
+  test_out_of_memory_in_fallback();
   test_backend_auto();
-  test_environment();
+  test_environment_variables();
   test_cached_plan_per_backend();
   vt_model_free(model);
   TEST_DONE();

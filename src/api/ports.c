@@ -34,8 +34,8 @@ static vt_status check_type_and_shape(const vt_program *p, uint32_t port, const 
 
 /* Fails if an element is outside the range that the input declares, so that a bad index is reported
  * with its input before any step uses it. */
-static vt_status check_range(const vt_program *p, uint32_t port, const void *data, uint64_t n,
-                             vt_diag *d) {
+static vt_status check_declared_range(const vt_program *p, uint32_t port, const void *data,
+                                      uint64_t n, vt_diag *d) {
   const vt_port *x = &p->g->ports[port];
   const uint32_t dtype = p->g->values[x->value].type.dtype;
   if (!x->has_range) return VT_OK;
@@ -51,9 +51,9 @@ static vt_status check_range(const vt_program *p, uint32_t port, const void *dat
 }
 
 /* Sets the port to `n` elements, which must be aligned and have no NaN but the canonical one. */
-static vt_status write_canonical(vt_program *p, uint32_t port, const void *data, uint64_t n,
-                                 vt_diag *d) {
-  VT_TRY(check_range(p, port, data, n, d));
+static vt_status write_canonical_data(vt_program *p, uint32_t port, const void *data, uint64_t n,
+                                      vt_diag *d) {
+  VT_TRY(check_declared_range(p, port, data, n, d));
   VT_TRY(vt_exec_write(p->line.exec, p->g->ports[port].value, data, d));
   p->given[port] = 1;
   return VT_OK;
@@ -69,13 +69,13 @@ vt_status vt_program_write(vt_program *p, uint32_t port, const vt_tensor *t, vt_
     return VT_FAIL(d, VT_TENSOR, "the tensor for '%s' has no data", p->g->ports[port].name);
   const int aligned = (uintptr_t)t->data % vt_dtype_bytes(t->dtype) == 0;
   if (bytes > 0 && aligned && vt_is_canonical(t->data, t->dtype, count))
-    return write_canonical(p, port, t->data, count, d);
+    return write_canonical_data(p, port, t->data, count, d);
   if (bytes > SIZE_MAX - 1) return fail_out_of_memory(d);
   void *copy = vt_alloc_new(p->a, (size_t)bytes + 1);
   if (copy == NULL) return fail_out_of_memory(d);
   if (bytes > 0) memcpy(copy, t->data, (size_t)bytes);
   vt_canonical(copy, t->dtype, count);
-  const vt_status s = write_canonical(p, port, copy, count, d);
+  const vt_status s = write_canonical_data(p, port, copy, count, d);
   vt_alloc_free(p->a, copy, (size_t)bytes + 1);
   return s;
 }
@@ -120,7 +120,7 @@ vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor *out, 
   VT_TRY(find_port(p, VT_PORT_PARAM, name, &port, d));
   const uint32_t value = p->g->ports[port].value;
   if (out->data == NULL) {
-    *out = vt_tensor_like(&p->g->values[value].type);
+    *out = vt_tensor_without_data(&p->g->values[value].type);
     return VT_OK;
   }
   if (!p->given[port]) return VT_FAIL(d, VT_NAME, "the param '%s' has no value", name);
@@ -135,7 +135,7 @@ static vt_status set_initial_param(vt_program *p, vt_pipeline *init, const vt_re
                                    uint32_t port, vt_diag *d) {
   const uint64_t bytes = init->plan->buffers[r->value].bytes;
   if (bytes > SIZE_MAX - 1) return fail_out_of_memory(d);
-  vt_tensor t = vt_tensor_like(&p->g->values[p->g->ports[port].value].type);
+  vt_tensor t = vt_tensor_without_data(&p->g->values[p->g->ports[port].value].type);
   t.data = vt_alloc_new(p->a, (size_t)bytes + 1);
   if (t.data == NULL) return fail_out_of_memory(d);
   vt_status s = vt_exec_read(init->exec, r->value, t.data, d);
@@ -146,13 +146,13 @@ static vt_status set_initial_param(vt_program *p, vt_pipeline *init, const vt_re
 
 /* Runs the graph of the initialisers with this seed, at step 0, and sets all params. */
 static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t seed, vt_diag *d) {
-  const vt_graph *g = vt_pipeline_graph(init);
+  const vt_graph *g = vt_pipeline_final_graph(init);
   const uint64_t step = 0;
   for (uint32_t i = 0; i < g->n_ports; i++)
     VT_TRY(vt_exec_write(init->exec, g->ports[i].value,
                          strcmp(g->ports[i].name, "seed") == 0 ? &seed : &step, d));
   vt_watch watch = {p, "parameters"};
-  vt_program_watch(&watch, init->exec);
+  vt_program_watch_progress(&watch, init->exec);
   VT_TRY(vt_exec_run(init->exec, d));
   uint32_t port = 0; /* the results of the initialisers are in the order of the params */
   for (uint32_t i = 0; i < g->n_results; i++, port++) {
@@ -165,7 +165,7 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
 }
 
 vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
-  const vt_eval eval = {vt_pipeline_eval, &p->a};
+  const vt_eval eval = {vt_pipeline_eval_constants, &p->a};
   const vt_pass_options o = {
       .listed = vt_device_lists_op, .target = p->dev, .eval = &eval, .alloc = p->a};
   vt_pass_list list;
@@ -194,7 +194,7 @@ vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
 /* ---- random inputs ---- */
 
 /* Draws uniform floats in [-1, 1). */
-static void draw_floats(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stream) {
+static void draw_uniform_floats(vt_tensor *t, uint64_t n, uint64_t seed, uint32_t stream) {
   uint32_t words[4];
   for (uint64_t i = 0; i < n; i++) {
     if (i % 4 == 0) vt_philox(seed, stream, 0, i / 4, words);
@@ -223,7 +223,7 @@ static vt_status draw_elements(const vt_port *x, vt_tensor *t, uint64_t n, uint6
   if (t->dtype == VT_DTYPE_BOOL) {
     draw_integers(t, n, seed, stream, 0, 2);
   } else if (!is_integer) {
-    draw_floats(t, n, seed, stream);
+    draw_uniform_floats(t, n, seed, stream);
   } else if (!x->has_range) {
     return VT_FAIL(
         d, VT_USAGE,
@@ -241,8 +241,8 @@ static vt_status draw_elements(const vt_port *x, vt_tensor *t, uint64_t n, uint6
   return VT_OK;
 }
 
-static vt_status set_random_port(vt_program *p, uint32_t port, uint64_t seed, vt_diag *d) {
-  vt_tensor t = vt_tensor_like(&p->g->values[p->g->ports[port].value].type);
+static vt_status set_port_randomly(vt_program *p, uint32_t port, uint64_t seed, vt_diag *d) {
+  vt_tensor t = vt_tensor_without_data(&p->g->values[p->g->ports[port].value].type);
   uint64_t count, bytes;
   VT_TRY(vt_tensor_bytes(&t, &count, &bytes, d));
   if (bytes > SIZE_MAX - 1) return fail_out_of_memory(d);
@@ -259,7 +259,7 @@ vt_status vt_program_random_inputs(vt_program *p, uint64_t seed, vt_diag *d) {
   vt_status s = VT_OK;
   vt_fpenv_enter(&saved);
   for (uint32_t i = 0; s == VT_OK && i < p->g->n_ports; i++)
-    if (p->g->ports[i].kind == VT_PORT_INPUT && !p->given[i]) s = set_random_port(p, i, seed, d);
+    if (p->g->ports[i].kind == VT_PORT_INPUT && !p->given[i]) s = set_port_randomly(p, i, seed, d);
   vt_fpenv_leave(&saved);
   return s;
 }

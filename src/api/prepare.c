@@ -29,8 +29,8 @@ static vt_status parse_schedule(const char *name, uint32_t *out, vt_diag *d) {
 
 /* Parses the list of params to stream: "a,b" into names, and "all" into the name "*", which means
  * all params. */
-static vt_status parse_stream(const char *list, vt_arena *scratch, vt_plan_options *out,
-                              vt_diag *d) {
+static vt_status parse_streamed_params(const char *list, vt_arena *scratch, vt_plan_options *out,
+                                       vt_diag *d) {
   const char **names = VT_NEW_N(scratch, const char *, list == NULL ? 0 : strlen(list) + 1);
   if (names == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   out->stream = names;
@@ -74,7 +74,7 @@ static vt_status run_passes_and_plan(const request *r, const vt_pipeline_request
 static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line, vt_arena *scratch,
                             vt_diag *d) {
   vt_alloc a = r->a;
-  const vt_eval eval = {vt_pipeline_eval, &a};
+  const vt_eval eval = {vt_pipeline_eval_constants, &a};
   const vt_pass_options passes = {.bind = r->o.bind,
                                   .n_bind = r->o.n_bind,
                                   .listed = vt_device_lists_op,
@@ -85,13 +85,13 @@ static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line,
   vt_pass_list list;
   VT_TRY(vt_pass_list_parse(r->o.passes, &list, d));
   VT_TRY(parse_schedule(r->o.schedule, &options.schedule, d));
-  VT_TRY(parse_stream(r->o.stream, scratch, &options, d));
+  VT_TRY(parse_streamed_params(r->o.stream, scratch, &options, d));
   const vt_pipeline_request plan = {r->m->g, &list, &passes, &options, dev};
   const vt_status s = run_passes_and_plan(r, &plan, line, d);
   return s == VT_LIMIT ? vt_pass_blame_bindings(&passes, s, d) : s;
 }
 
-static vt_status check_budget(const vt_options *o, const vt_pipeline *line, vt_diag *d) {
+static vt_status check_memory_budget(const vt_options *o, const vt_pipeline *line, vt_diag *d) {
   const uint64_t need = vt_plan_peak_bytes(line->plan);
   if (o->memory_budget == 0 || need <= o->memory_budget) return VT_OK;
   const vt_status s = VT_FAIL(d, VT_BUDGET, "the plan needs %llu bytes, the budget is %llu",
@@ -105,7 +105,7 @@ static vt_status check_budget(const vt_options *o, const vt_pipeline *line, vt_d
 /* ---- policy ---- */
 
 /* Copies and checks the caller's policy; if `given` is NULL, the copy is the strict policy. */
-static vt_status read_policy(const vt_policy *given, vt_policy *out, vt_diag *d) {
+static vt_status read_and_check_policy(const vt_policy *given, vt_policy *out, vt_diag *d) {
   vt_policy p = {0};
   if (given != NULL) memcpy(&p, given, given->size < sizeof p ? given->size : sizeof p);
   p.size = sizeof p;
@@ -151,16 +151,18 @@ static vt_status read_device_options(const vt_options *o, const vt_policy *polic
 /* ---- the device ---- */
 
 /* Returns the backend that the options name or, if they name none, the environment. */
-static const char *requested_name(const vt_options *o) {
+static const char *requested_backend_name(const vt_options *o) {
   return o->backend != NULL ? o->backend : vt_environment_backend();
 }
 
-static int is_auto(const vt_options *o) { return strcmp(requested_name(o), "auto") == 0; }
+static int is_backend_auto(const vt_options *o) {
+  return strcmp(requested_backend_name(o), "auto") == 0;
+}
 
 /* Returns the requested backend, where "auto" means the first GPU of this machine, or the CPU if
  * there is no GPU. Choosing the CPU for "auto" is no fallback, so no reason is reported. */
-static const char *backend_name(const vt_options *o) {
-  if (!is_auto(o)) return requested_name(o);
+static const char *resolved_backend_name(const vt_options *o) {
+  if (!is_backend_auto(o)) return requested_backend_name(o);
   const char *gpu = vt_registry_first_of_kind(VT_KIND_GPU);
   return gpu != NULL ? gpu : vt_registry_first_of_kind(VT_KIND_CPU);
 }
@@ -168,9 +170,9 @@ static const char *backend_name(const vt_options *o) {
 vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
   vt_policy policy;
   vt_device_options opening;
-  VT_TRY(read_policy(o->policy, &policy, d));
+  VT_TRY(read_and_check_policy(o->policy, &policy, d));
   VT_TRY(read_device_options(o, &policy, &opening, d));
-  return vt_device_open_with_options(&opening, backend_name(o), a, dev, d);
+  return vt_device_open_with_options(&opening, resolved_backend_name(o), a, dev, d);
 }
 
 int vt_device_same_backend(const vt_device *a, const vt_device *b) {
@@ -190,12 +192,13 @@ int vt_device_is_reference(const vt_device *dev) {
 /* ---- plan and device ---- */
 
 /* Plans on an open device; checks the budget and that the device accepts the plan. */
-static vt_status plan_on_device(const request *r, vt_device *dev, vt_pipeline *line, vt_diag *d) {
+static vt_status plan_and_check_on_device(const request *r, vt_device *dev, vt_pipeline *line,
+                                          vt_diag *d) {
   vt_arena scratch;
   vt_arena_init(&scratch, r->a);
   vt_status s = plan_model(r, dev, line, &scratch, d);
   vt_arena_done(&scratch);
-  if (s == VT_OK) s = check_budget(&r->o, line, d);
+  if (s == VT_OK) s = check_memory_budget(&r->o, line, d);
   const uint64_t begin = vt_phase_begin();
   if (s == VT_OK) s = vt_device_check_plan(dev, line->plan, d);
   vt_phase_end(dev, "check", begin);
@@ -203,8 +206,8 @@ static vt_status plan_on_device(const request *r, vt_device *dev, vt_pipeline *l
 }
 
 /* Tries the capabilities that the plan needs. */
-static vt_status try_capabilities(const request *r, vt_device *dev, const vt_pipeline *line,
-                                  vt_diag *d) {
+static vt_status try_needed_capabilities(const request *r, vt_device *dev, const vt_pipeline *line,
+                                         vt_diag *d) {
   if (vt_device_is_reference(dev)) return VT_OK;
   const uint64_t begin = vt_phase_begin();
   VT_TRY(vt_capabilities_try(dev, &r->o, vt_plan_needed_caps(line->plan), r->a, d));
@@ -223,8 +226,8 @@ static vt_status open_execution(const request *r, vt_device *dev, vt_pipeline *l
 static vt_status prepare_on_backend(const request *r, vt_device **dev, vt_pipeline *line,
                                     vt_diag *d) {
   VT_TRY(vt_device_open_with_options(&r->opening, r->o.backend, r->a, dev, d));
-  VT_TRY(plan_on_device(r, *dev, line, d));
-  if ((r->flags & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_capabilities(r, *dev, line, d));
+  VT_TRY(plan_and_check_on_device(r, *dev, line, d));
+  if ((r->flags & VT_PREPARE_UNTRIED) == 0) VT_TRY(try_needed_capabilities(r, *dev, line, d));
   return (r->flags & VT_PREPARE_OPEN) != 0 ? open_execution(r, *dev, line, d) : VT_OK;
 }
 
@@ -252,10 +255,10 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int fla
   request r = {.m = m, .o = *o, .a = a, .flags = flags};
   vt_diag why = {0};
   if (o->weights != NULL) VT_TRY(vt_weights_check(o->weights, m, d));
-  VT_TRY(read_policy(o->policy, &terms->policy, d));
+  VT_TRY(read_and_check_policy(o->policy, &terms->policy, d));
   VT_TRY(read_device_options(o, &terms->policy, &r.opening, d));
-  if (is_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;
-  r.o.backend = backend_name(o);
+  if (is_backend_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;
+  r.o.backend = resolved_backend_name(o);
   if (terms->policy.capabilities == VT_CAPABILITIES_BELIEVED) r.flags |= VT_PREPARE_UNTRIED;
   vt_status s = prepare_on_backend(&r, dev, line, &why);
   if (terms->policy.fallback != VT_FALLBACK_NONE && is_device_fault(s, r.o.backend)) {

@@ -78,52 +78,54 @@ static uint32_t sign_and_fraction_mask(uint32_t dtype, uint32_t k) {
 }
 
 /* Returns the bits of an exponent from -7 to 8, chosen by the exponent bits of `word`. */
-static uint32_t small_exponent(uint32_t word, uint32_t dtype) {
+static uint32_t small_exponent_bits(uint32_t word, uint32_t dtype) {
   return dtype == VT_DTYPE_F64 ? (0x3f8 + (word >> 20 & 15)) << 20
                                : (0x78 + (word >> 23 & 15)) << 23;
 }
 
-/* Turns a word of random bits into one of the kind `how`: exponent 0 for TINY, small for FULL. */
-static uint32_t word_of_kind(uint32_t word, uint32_t dtype, uint32_t k, values how) {
+/* Turns a word of random bits into one of this kind: exponent 0 for TINY, small for FULL. */
+static uint32_t word_of_kind(uint32_t word, uint32_t dtype, uint32_t k, values kind) {
   const uint32_t fraction = word & sign_and_fraction_mask(dtype, k);
-  if (how == TINY) return fraction;
-  if (how == FULL && (dtype == VT_DTYPE_F32 || k % 2 == 1))
-    return fraction | small_exponent(word, dtype);
+  if (kind == TINY) return fraction;
+  if (kind == FULL && (dtype == VT_DTYPE_F32 || k % 2 == 1))
+    return fraction | small_exponent_bits(word, dtype);
   return word;
 }
 
 /* Returns the bits of element `i` of input number `input` for HARD. Input 0 is the argument of all
  * functions; 1 and 2 are the arguments of pow. */
-static uint32_t hard_word(uint32_t input, uint64_t i) {
+static uint32_t hard_argument_bits(uint32_t input, uint64_t i) {
   return input == 0 ? hard[i % N_HARD] : hard_pow[i % N_HARD_POW][input - 1];
 }
 
-/* Draws four words of input number `input`, of which the first is word number 4 * at. */
-static void draw_words(uint32_t words[4], uint64_t at, uint32_t dtype, uint32_t input, values how) {
-  if (how != HARD) vt_philox(SEED, input, 0, at, words);
+/* Draws four words of input number `input`, of which the first is word number 4 * block. */
+static void draw_words(uint32_t words[4], uint64_t block, uint32_t dtype, uint32_t input,
+                       values kind) {
+  if (kind != HARD) vt_philox(SEED, input, 0, block, words);
   for (uint32_t k = 0; k < 4; k++)
-    words[k] = how == HARD ? hard_word(input, 4 * at + k) : word_of_kind(words[k], dtype, k, how);
+    words[k] = kind == HARD ? hard_argument_bits(input, 4 * block + k)
+                            : word_of_kind(words[k], dtype, k, kind);
 }
 
-static void fill_input(void *data, uint64_t bytes, uint32_t dtype, uint32_t input, values how) {
+static void fill_input(void *data, uint64_t bytes, uint32_t dtype, uint32_t input, values kind) {
   uint32_t words[4];
   for (uint64_t i = 0; i < bytes; i += sizeof words) {
     const uint64_t n = bytes - i < sizeof words ? bytes - i : sizeof words;
-    draw_words(words, i / sizeof words, dtype, input, how);
+    draw_words(words, i / sizeof words, dtype, input, kind);
     memcpy((char *)data + i, words, (size_t)n);
   }
 }
 
 /* Sets input `i` to values from a random stream of its own, because with two equal inputs every
  * difference would be 0 and every quotient 1. */
-static vt_status set_probe_input(vt_program *p, uint32_t i, values how, vt_diag *d) {
+static vt_status set_probe_input(vt_program *p, uint32_t i, values kind, vt_diag *d) {
   const vt_port *port = &p->g->ports[i];
-  vt_tensor t = vt_tensor_like(&p->g->values[port->value].type);
+  vt_tensor t = vt_tensor_without_data(&p->g->values[port->value].type);
   uint64_t count, bytes;
   VT_TRY(vt_tensor_bytes(&t, &count, &bytes, d));
   t.data = vt_alloc_new(p->a, (size_t)bytes);
   if (t.data == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  fill_input(t.data, bytes, t.dtype, i, how);
+  fill_input(t.data, bytes, t.dtype, i, kind);
   const vt_status s = vt_program_set_input(p, port->name, &t, d);
   vt_alloc_free(p->a, t.data, (size_t)bytes);
   return s;
@@ -142,7 +144,7 @@ vt_status vt_probe_set_inputs(const vt_probe *x, vt_program *p, vt_diag *d) {
 static vt_status run_probe_on(const vt_model *m, const vt_options *o, const vt_probe *x,
                               int *out_accepted, vt_program **out, vt_diag *d) {
   vt_program *p = NULL;
-  vt_status s = vt_program_new_flags(m, o, VT_PREPARE_UNTRIED, &p, d);
+  vt_status s = vt_program_new_with_flags(m, o, VT_PREPARE_UNTRIED, &p, d);
   *out_accepted = s != VT_UNSUPPORTED;
   if (s == VT_OK) s = vt_probe_set_inputs(x, p, d);
   if (s == VT_OK) s = vt_program_run(p, d);
@@ -218,7 +220,7 @@ static vt_status compare_with_reference(trial *t, const vt_model *m, vt_diag *d)
   return s;
 }
 
-vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out, vt_diag *d) {
+vt_status vt_probe_parse_model(const vt_probe *x, const vt_alloc *a, vt_model **out, vt_diag *d) {
   const char *y;
   size_t n;
   vt_text t;
@@ -235,7 +237,7 @@ vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out, v
 
 static vt_status run_probe(trial *t, vt_diag *d) {
   vt_model *m = NULL;
-  VT_TRY(vt_probe_model(t->probe, t->o.alloc, &m, d));
+  VT_TRY(vt_probe_parse_model(t->probe, t->o.alloc, &m, d));
   const vt_status s = compare_with_reference(t, m, d);
   vt_model_free(m);
   return s;
@@ -244,7 +246,7 @@ static vt_status run_probe(trial *t, vt_diag *d) {
 /* ---- capabilities ---- */
 
 /* Runs the brief probe of the capability (brief = 1) or all its other probes (brief = 0). */
-static vt_status run_probes(trial *t, int brief, vt_diag *d) {
+static vt_status run_brief_or_other_probes(trial *t, int brief, vt_diag *d) {
   for (uint32_t i = 0; i < N_PROBES; i++) {
     t->probe = &probes[i];
     if (probes[i].capability == t->c->bit && probes[i].brief == brief) VT_TRY(run_probe(t, d));
@@ -265,8 +267,8 @@ static vt_status run_trial(trial *t, const vt_options *o, vt_alloc a, vt_diag *d
                       .policy = &policy,
                       .threads = o->threads,
                       .isa = o->isa};
-  VT_TRY(run_probes(t, !t->all, d));
-  return t->all || t->models == 0 ? run_probes(t, t->all, d) : VT_OK;
+  VT_TRY(run_brief_or_other_probes(t, !t->all, d));
+  return t->all || t->models == 0 ? run_brief_or_other_probes(t, t->all, d) : VT_OK;
 }
 
 vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_alloc a,
@@ -281,18 +283,18 @@ vt_status vt_capability_try(const vt_options *o, const vt_capability *c, vt_allo
 /* Runs a trial of the capability on `dev`. If it passes, the capability is proven in this process,
  * unless the device accepted no probe. A plug-in that no certificate covers gets all probes,
  * because admission has not run them on it. */
-static vt_status try_device(vt_device *dev, const vt_options *o, const vt_capability *c, vt_alloc a,
-                            vt_diag *d) {
+static vt_status try_capability_on_device(vt_device *dev, const vt_options *o,
+                                          const vt_capability *c, vt_alloc a, vt_diag *d) {
   trial t = {.dev = dev, .c = c, .all = vt_device_unadmitted(dev)};
   VT_TRY(run_trial(&t, o, a, d));
   if (t.models != 0) vt_device_add_proven_caps(dev, c->bit);
   return VT_OK;
 }
 
-/* Does the same as try_device for a GPU, but does not repeat a trial that passed according to the
- * cache, because it takes long to load the kernels of a GPU. */
-static vt_status try_gpu_cached(vt_device *dev, const vt_options *o, const vt_capability *c,
-                                vt_alloc a, vt_diag *d) {
+/* Does the same as try_capability_on_device for a GPU, but does not repeat a trial that passed
+ * according to the cache, because it takes long to load the kernels of a GPU. */
+static vt_status try_capability_cached(vt_device *dev, const vt_options *o, const vt_capability *c,
+                                       vt_alloc a, vt_diag *d) {
   vt_text key;
   vt_text_init(&key, a);
   vt_status s = vt_trial_key(dev, c, &key);
@@ -301,7 +303,7 @@ static vt_status try_gpu_cached(vt_device *dev, const vt_options *o, const vt_ca
   } else if (vt_cache_has_trial(o->cache, &key)) {
     vt_device_add_proven_caps(dev, c->bit);
   } else {
-    s = try_device(dev, o, c, a, d);
+    s = try_capability_on_device(dev, o, c, a, d);
     if (s == VT_OK && (vt_device_proven_caps(dev) & c->bit) != 0)
       vt_cache_add_trial(o->cache, &key);
   }
@@ -315,7 +317,8 @@ static vt_status try_each_capability(vt_device *dev, const vt_options *o, uint64
   const int cached = o->cache != NULL && vt_device_kind(dev) == VT_KIND_GPU;
   for (uint32_t i = 0; i < VT_CAPABILITIES; i++) {
     const vt_capability *c = vt_capability_at(i);
-    if ((untried & c->bit) != 0) VT_TRY((cached ? try_gpu_cached : try_device)(dev, o, c, a, d));
+    if ((untried & c->bit) != 0)
+      VT_TRY((cached ? try_capability_cached : try_capability_on_device)(dev, o, c, a, d));
   }
   return VT_OK;
 }

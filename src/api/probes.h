@@ -19,8 +19,8 @@ vt_status vt_capabilities_try(vt_device *dev, const vt_options *o, uint64_t need
 /* A probe: one row of probes.def. */
 typedef struct vt_probe vt_probe;
 /* Parses the model of a probe. */
-vt_status vt_probe_model(const vt_probe *x, const vt_alloc *a, vt_model **out,
-                         vt_diag *d) VT_NODISCARD;
+vt_status vt_probe_parse_model(const vt_probe *x, const vt_alloc *a, vt_model **out,
+                               vt_diag *d) VT_NODISCARD;
 /* Sets the inputs of a program of the probe's model to the probe's values. */
 vt_status vt_probe_set_inputs(const vt_probe *x, vt_program *p, vt_diag *d) VT_NODISCARD;
 /* Tries one capability with all its probes, even if it was tried before. `out_models` receives how

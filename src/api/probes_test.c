@@ -37,12 +37,13 @@ static const struct row *brief_probe(uint64_t bit) {
   return &rows[i];
 }
 
-/* Tries a capability with all its probes; `out` receives how many of them the device accepted. */
-static vt_status try_all_probes(const char *backend, const vt_capability *c, uint32_t *out,
+/* Tries a capability with all its probes; `out_accepted` receives how many of them the device
+ * accepted. */
+static vt_status try_all_probes(const char *backend, const vt_capability *c, uint32_t *out_accepted,
                                 vt_diag *d) {
   const vt_options o = {.size = sizeof o, .backend = backend};
   const vt_probe *broken = NULL;
-  const vt_status s = vt_capability_try(&o, c, vt_alloc_default(), out, &broken, d);
+  const vt_status s = vt_capability_try(&o, c, vt_alloc_default(), out_accepted, &broken, d);
   CHECK((s == VT_OK) == (broken == NULL));
   return s;
 }
@@ -83,7 +84,7 @@ static uint32_t op_of_expression(const char *inputs, const char *y) {
 }
 
 /* Copies the expression at `*at` to `out` and moves `*at` behind it; returns 0 if there is none. */
-static int next_expression(const char **at, char out[200]) {
+static int copy_next_expression(const char **at, char out[200]) {
   *at += strspn(*at, "; ");
   const size_t n = strcspn(*at, ";");
   snprintf(out, 200, "%.*s", (int)n, *at);
@@ -130,10 +131,10 @@ static vt_status try_before_first_use(uint64_t bit, int unadmitted, vt_diag *d) 
 }
 
 /* Returns the op of the expression that the message of a failed trial names. */
-static uint32_t op_in_message(const struct row *r, const vt_diag *d) {
+static uint32_t op_that_message_names(const struct row *r, const vt_diag *d) {
   const char *at = r->y, *named = strstr(d->text, "does not keep it: ");
   char y[200], words[80];
-  while (named != NULL && next_expression(&at, y)) {
+  while (named != NULL && copy_next_expression(&at, y)) {
     snprintf(words, sizeof words, "does not keep it: %.*s", (int)strcspn(y, "\n"), y);
     if (strncmp(named, words, strlen(words)) == 0) return op_of_expression(r->inputs, y);
   }
@@ -147,22 +148,23 @@ static void test_brief_probes_find_faults(void) {
     const struct row *r = brief_probe(vt_capability_at(i)->bit);
     const char *at = r->y;
     char y[200];
-    while (next_expression(&at, y)) {
+    while (copy_next_expression(&at, y)) {
       vt_diag d = {0};
       wrapped_reset();
       CHECK(try_before_first_use(r->bit, 0, &d) == VT_OK);
       wrapped.broken_op = op_of_expression(r->inputs, y);
       CHECK(try_before_first_use(r->bit, 0, &d) == VT_BACKEND);
       CHECK(strstr(d.text, vt_capability_at(i)->name) != NULL);
-      CHECK(op_in_message(r, &d) == wrapped.broken_op);
-      if (op_in_message(r, &d) != wrapped.broken_op) fprintf(stderr, "  %s: %s\n", y, d.text);
+      CHECK(op_that_message_names(r, &d) == wrapped.broken_op);
+      if (op_that_message_names(r, &d) != wrapped.broken_op)
+        fprintf(stderr, "  %s: %s\n", y, d.text);
     }
   }
 }
 
 /* The probe of rounded functions uses the arguments of hard.def, where a nearly right function
  * fails. */
-static void test_hard_arguments(void) {
+static void test_hard_arguments_find_faults(void) {
   static const uint32_t exps[] = {
 #define VT_HARD(name, x, want) VT_OP_##name == VT_OP_exp ? want : 0,
 #include "hard.def"
@@ -246,7 +248,7 @@ static void test_doctor_checks(void) {
 }
 
 /* The probes notice a device that rounds f64 operands to f32 when they are copied to it. */
-static void test_narrowed_operands(void) {
+static void test_narrowed_operands_are_found(void) {
   uint32_t tried = 0;
   vt_diag d = {0};
   wrapped_reset();
@@ -287,7 +289,7 @@ static vt_status make_and_free_program(const vt_model *m, const char *backend, c
   return s;
 }
 
-static void test_false_declarations(void) {
+static void test_false_declaration_is_refused(void) {
   for (size_t i = 0; i < MODELS; i++) {
     vt_model *m = model_of_expression(models[i].inputs, models[i].y);
     char words[120];
@@ -386,7 +388,7 @@ static void test_many_instruction_sets(void) {
 }
 
 /* If a probe cannot run, the device is refused, whatever the error is. */
-static void test_probe_errors(void) {
+static void test_probe_error_refuses_device(void) {
   static const int calls[] = {WRAPPED_BUILD, WRAPPED_NEW, WRAPPED_COPY, WRAPPED_RUN, WRAPPED_WAIT};
   static const int32_t statuses[] = {VT_BACKEND, VT_NOMEM, VT_LIMIT, 9999, VT_UNSUPPORTED};
   vt_model *m = model_of_expression("x: f32[4]", "neg(x + x)");
@@ -464,16 +466,16 @@ int main(void) {
   test_all_probes_run();
   test_probes_find_faults();
   test_brief_probes_find_faults();
-  test_hard_arguments();
+  test_hard_arguments_find_faults();
   test_ops_not_in_brief();
   test_doctor_checks();
-  test_narrowed_operands();
-  test_false_declarations();
+  test_narrowed_operands_are_found();
+  test_false_declaration_is_refused();
   test_capability_tried_once();
   test_when_all_probes_run();
   test_untried_is_unproven();
   test_many_instruction_sets();
-  test_probe_errors();
+  test_probe_error_refuses_device();
   test_first_use_in_threads();
   TEST_DONE();
 }

@@ -12,7 +12,7 @@
 
 static vt_status fail_out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
-vt_tensor vt_tensor_like(const vt_type *t) {
+vt_tensor vt_tensor_without_data(const vt_type *t) {
   vt_tensor x = {.dtype = t->dtype, .rank = t->rank};
   memcpy(x.dim, t->dim, sizeof x.dim);
   return x;
@@ -20,14 +20,14 @@ vt_tensor vt_tensor_like(const vt_type *t) {
 
 /* ---- creation ---- */
 
-static int compare_names(const void *a, const void *b, const void *context) {
+static int compare_result_names(const void *a, const void *b, const void *context) {
   const vt_graph *g = context;
   return strcmp(g->results[*(const uint32_t *)a].name, g->results[*(const uint32_t *)b].name);
 }
 
 /* Returns 1 if the result shares no byte with another result. If it does, its NaNs must not be made
  * canonical in place, because the other result may read the same bytes as another type. */
-static int shares_no_bytes(const vt_program *p, uint32_t result) {
+static int result_shares_no_bytes(const vt_program *p, uint32_t result) {
   const vt_buffer *all = p->line.plan->buffers, *b = &all[p->g->results[result].value];
   for (uint32_t i = 0; i < p->g->n_results; i++) {
     const vt_buffer *other = &all[p->g->results[i].value];
@@ -39,11 +39,11 @@ static int shares_no_bytes(const vt_program *p, uint32_t result) {
 }
 
 /* Sets up output `i`: its data is the device's memory if the host may read that, or else a buffer
- * that read_result copies into. */
+ * that read_output_at copies into. */
 static vt_status setup_output(vt_program *p, uint32_t i, vt_diag *d) {
   const uint32_t value = p->g->results[p->order[i]].value;
-  p->results[i] = vt_tensor_like(&p->g->values[value].type);
-  if (shares_no_bytes(p, p->order[i]))
+  p->results[i] = vt_tensor_without_data(&p->g->values[value].type);
+  if (result_shares_no_bytes(p, p->order[i]))
     p->results[i].data = vt_exec_result_address(p->line.exec, value);
   p->in_place[i] = p->results[i].data != NULL;
   if (p->in_place[i]) return VT_OK;
@@ -62,13 +62,13 @@ static vt_status setup_outputs(vt_program *p, vt_diag *d) {
   p->read = VT_NEW_N(&p->arena, uint8_t, g->n_results);
   if (vt_arena_status(&p->arena) != VT_OK) return fail_out_of_memory(d);
   for (uint32_t i = 0; i < g->n_results; i++) p->order[i] = i;
-  if (vt_sort(p->order, g->n_results, sizeof *p->order, compare_names, g, p->a) != VT_OK)
+  if (vt_sort(p->order, g->n_results, sizeof *p->order, compare_result_names, g, p->a) != VT_OK)
     return fail_out_of_memory(d);
   for (uint32_t i = 0; i < g->n_results; i++) VT_TRY(setup_output(p, i, d));
   return VT_OK;
 }
 
-static vt_status setup_texts(vt_program *p, vt_diag *d) {
+static vt_status setup_empty_texts(vt_program *p, vt_diag *d) {
   p->texts = VT_NEW_N(&p->arena, vt_text, (size_t)p->line.n_passes + 1);
   if (p->texts == NULL) return fail_out_of_memory(d);
   for (uint32_t i = 0; i <= p->line.n_passes; i++) vt_text_init(&p->texts[i], p->a);
@@ -78,20 +78,20 @@ static vt_status setup_texts(vt_program *p, vt_diag *d) {
 static vt_status setup_program(vt_program *p, const vt_model *m, const vt_options *o, int flags,
                                vt_diag *d) {
   VT_TRY(vt_prepare(m, o, p->a, flags | VT_PREPARE_OPEN, &p->dev, &p->line, &p->terms, d));
-  p->g = vt_pipeline_graph(&p->line);
+  p->g = vt_pipeline_final_graph(&p->line);
   VT_TRY(setup_outputs(p, d));
   for (uint32_t i = 0; p->line.weights != NULL && i < p->g->n_ports; i++)
     p->given[i] = p->g->ports[i].kind == VT_PORT_PARAM;
-  return setup_texts(p, d);
+  return setup_empty_texts(p, d);
 }
 
 vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
                          vt_diag *d) {
-  return vt_program_new_flags(m, o, 0, out_program, d);
+  return vt_program_new_with_flags(m, o, 0, out_program, d);
 }
 
-vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags,
-                               vt_program **out_program, vt_diag *d) {
+vt_status vt_program_new_with_flags(const vt_model *m, const vt_options *o, int flags,
+                                    vt_program **out_program, vt_diag *d) {
   const uint64_t begin = vt_phase_begin();
   vt_alloc a;
   const vt_options options = vt_options_copy(o, &a);
@@ -135,7 +135,7 @@ static void report_progress(void *user, uint64_t done, uint64_t total) {
   w->p->progress(w->p->progress_user, w->what, done, total);
 }
 
-void vt_program_watch(vt_watch *w, vt_exec *x) {
+void vt_program_watch_progress(vt_watch *w, vt_exec *x) {
   if (w->p->progress != NULL) vt_exec_set_progress(x, report_progress, w);
 }
 
@@ -157,7 +157,7 @@ static vt_status check_all_ports_set(const vt_program *p, vt_diag *d) {
 
 /* Gets output `i` of the last run: copies it from the device unless the host reads it there, and
  * makes its NaNs canonical. */
-static vt_status read_result(vt_program *p, uint32_t i, vt_diag *d) {
+static vt_status read_output_at(vt_program *p, uint32_t i, vt_diag *d) {
   const uint32_t value = p->g->results[p->order[i]].value;
   uint64_t count, bytes;
   if (!p->in_place[i]) VT_TRY(vt_exec_read(p->line.exec, value, p->results[i].data, d));
@@ -173,7 +173,7 @@ static vt_status read_result(vt_program *p, uint32_t i, vt_diag *d) {
 static vt_status publish_outputs(vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->g->n_results; i++) {
     p->read[i] = 0;
-    if (p->in_place[i]) VT_TRY(read_result(p, i, d));
+    if (p->in_place[i]) VT_TRY(read_output_at(p, i, d));
   }
   p->published = 1;
   return VT_OK;
@@ -184,7 +184,7 @@ vt_status vt_program_run(vt_program *p, vt_diag *d) {
   const unsigned long long requests = atomic_load(&p->counting.requests);
   p->published = 0;
   VT_TRY(check_all_ports_set(p, d));
-  vt_program_watch(&watch, p->line.exec);
+  vt_program_watch_progress(&watch, p->line.exec);
   vt_status s = vt_exec_run(p->line.exec, d);
   /* The execution must not refer to `watch`, which is on this stack. */
   vt_exec_set_progress(p->line.exec, NULL, NULL);
@@ -202,7 +202,7 @@ vt_status vt_program_output(vt_program *p, uint32_t i, const char **out_name, vt
     return VT_FAIL(
         d, VT_NAME,
         "the program has no outputs to read: no run has succeeded, or the last one failed");
-  if (!p->read[i]) VT_TRY(read_result(p, i, d));
+  if (!p->read[i]) VT_TRY(read_output_at(p, i, d));
   *out_name = p->g->results[p->order[i]].name;
   *out = p->results[i];
   return VT_OK;

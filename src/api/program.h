@@ -49,8 +49,8 @@ struct vt_program {
 
 /* Creates a program as vt_program_new does. `flags` are those of vt_prepare; VT_PREPARE_OPEN is
  * added. */
-vt_status vt_program_new_flags(const vt_model *m, const vt_options *o, int flags,
-                               vt_program **out_program, vt_diag *d) VT_NODISCARD;
+vt_status vt_program_new_with_flags(const vt_model *m, const vt_options *o, int flags,
+                                    vt_program **out_program, vt_diag *d) VT_NODISCARD;
 
 /* Connects an execution to the progress callback of a program. */
 typedef struct vt_watch {
@@ -59,10 +59,10 @@ typedef struct vt_watch {
 } vt_watch;
 /* Sends the progress of `x` to the progress callback of w->p, if there is one. `w` must outlive the
  * runs. */
-void vt_program_watch(vt_watch *w, vt_exec *x);
+void vt_program_watch_progress(vt_watch *w, vt_exec *x);
 
 /* A tensor of this type and shape, without data. */
-vt_tensor vt_tensor_like(const vt_type *t);
+vt_tensor vt_tensor_without_data(const vt_type *t);
 /* Sets the value of a port: checks type, shape and range, replaces each NaN by the canonical one
  * and writes the data to the device. VT_TENSOR if the type or shape is not the declared one. */
 vt_status vt_program_write(vt_program *p, uint32_t port, const vt_tensor *t,

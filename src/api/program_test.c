@@ -187,7 +187,7 @@ static void test_refused_inputs(void) {
   vt_program_free(p);
 }
 
-static void test_declared_range(void) {
+static void test_input_outside_range_is_refused(void) {
   int32_t good[10] = {0, 10, 5, 5, 5, 5, 5, 5, 5, 0}, bad[10] = {0};
   vt_program *p = open_program_on(small, "reference", small_dims, 2);
   vt_tensor t = {.dtype = VT_DTYPE_I32, .rank = 2, .dim = {2, 5}, .data = good};
@@ -200,7 +200,7 @@ static void test_declared_range(void) {
   vt_program_free(p);
 }
 
-static void test_missing_values(void) {
+static void test_run_needs_all_values(void) {
   float x[3] = {0};
   const char *name = "untouched";
   vt_tensor t = make_vector(VT_DTYPE_F32, 3, x);
@@ -279,7 +279,7 @@ static void test_options_of_opening(void) {
 }
 
 /* Fields of vt_options beyond the size that the caller set are not read. */
-static void test_option_sizes(void) {
+static void test_option_struct_sizes(void) {
   vt_options o = {.size = offsetof(vt_options, backend), .backend = "nobody"};
   vt_program *p;
   vt_diag d = {0};
@@ -342,7 +342,7 @@ static void test_what_digests_depend_on(void) {
 }
 
 /* A second run of a program gives the same digest. */
-static void test_second_run(void) {
+static void test_second_run_gives_same_digest(void) {
   uint8_t first[32], second[32];
   vt_program *p = open_program_on(small, "reference:1", small_dims, 2);
   CHECK(vt_program_init_params(p, 3, NULL) == VT_OK);
@@ -354,7 +354,7 @@ static void test_second_run(void) {
   vt_program_free(p);
 }
 
-static void test_seeded_params(void) {
+static void test_params_depend_on_seed_only(void) {
   vt_program *a = open_program_on(small, "reference:0", small_dims, 2);
   vt_program *b = open_program_on(small, "reference:1", (vt_binding[]){{"B", 1}, {"T", 3}}, 2);
   float x[128], y[128], z[128];
@@ -538,7 +538,7 @@ static void test_batch_of_0(void) {
 /* ---- NaN is one value ---- */
 
 /* When an input is set, each NaN becomes the canonical one, and each true bool becomes 1. */
-static void test_nan_in_inputs(void) {
+static void test_input_nan_becomes_canonical(void) {
   static const char text[] =
       "volta 1\n"
       "model nans {\n"
@@ -578,7 +578,7 @@ static void test_nan_in_inputs(void) {
 }
 
 /* A param is canonical as soon as it is set, because it can be read before any run. */
-static void test_nan_in_params(void) {
+static void test_param_nan_becomes_canonical(void) {
   uint32_t w[3] = {0xffc12345, 0x7f800001, 0x40000000}, back[3] = {0};
   const uint32_t want[3] = {0x7fc00000, 0x7fc00000, 0x40000000};
   vt_program *p = open_program(affine);
@@ -591,7 +591,7 @@ static void test_nan_in_params(void) {
 
 /* The NaN that an op makes may have a sign bit, as the processor gives it; the NaN of an output
  * never has one. */
-static void test_nan_from_ops(void) {
+static void test_output_nan_is_canonical(void) {
   static const char text[] =
       "volta 1\n"
       "model nans {\n"
@@ -696,24 +696,24 @@ int main(void) {
   test_affine_model();
   test_set_and_get_params();
   test_refused_inputs();
-  test_declared_range();
-  test_missing_values();
+  test_input_outside_range_is_refused();
+  test_run_needs_all_values();
   test_gather_out_of_range();
   test_options_of_opening();
-  test_option_sizes();
+  test_option_struct_sizes();
   test_backend_variable();
   test_what_digests_depend_on();
-  test_second_run();
-  test_seeded_params();
+  test_second_run_gives_same_digest();
+  test_params_depend_on_seed_only();
   test_random_inputs();
   test_random_inputs_skip_set_ones();
   test_random_inputs_need_a_range();
   test_output_order();
   test_outputs_that_are_ports();
   test_batch_of_0();
-  test_nan_in_inputs();
-  test_nan_in_params();
-  test_nan_from_ops();
+  test_input_nan_becomes_canonical();
+  test_param_nan_becomes_canonical();
+  test_output_nan_is_canonical();
   test_pass_and_plan_texts();
   test_run_info();
   test_progress_callback();

@@ -42,13 +42,13 @@ static void formula_min(line *l) { formula_max_or_min(l, 1); }
 
 /* Returns the product of n numbers of x, multiplied in the order in which the sum S adds: each
  * chunk of 1024 gives one product, and these are multiplied in the same way. */
-static double product_of(const double *x, int64_t n) {
+static double ordered_product_of(const double *x, int64_t n) {
   if (n > 1024) {
     const int64_t chunks = (n + 1023) / 1024;
-    double *p = new_array(chunks);
+    double *p = new_zeros(chunks);
     for (int64_t c = 0; c < chunks; c++)
-      p[c] = product_of(x + 1024 * c, c == chunks - 1 ? n - 1024 * c : 1024);
-    const double y = product_of(p, chunks);
+      p[c] = ordered_product_of(x + 1024 * c, c == chunks - 1 ? n - 1024 * c : 1024);
+    const double y = ordered_product_of(p, chunks);
     free(p);
     return y;
   }
@@ -61,8 +61,8 @@ static double product_of(const double *x, int64_t n) {
 }
 
 static void formula_prod(line *l) {
-  double *right = new_array(l->n), left = 1;
-  l->y = product_of(l->x, l->n);
+  double *right = new_zeros(l->n), left = 1;
+  l->y = ordered_product_of(l->x, l->n);
   if (l->n > 0) right[l->n - 1] = 1;
   for (int64_t i = l->n - 1; i > 0; i--) right[i - 1] = times(right[i], l->x[i]);
   for (int64_t i = 0; i < l->n; i++) {
@@ -73,7 +73,7 @@ static void formula_prod(line *l) {
 }
 
 static double sum_of_squares(const double *x, int64_t n) {
-  double *square = new_array(n);
+  double *square = new_zeros(n);
   for (int64_t i = 0; i < n; i++) square[i] = times(x[i], x[i]);
   const double y = ordered_sum_s(case_type, square, n, 1);
   free(square);
@@ -86,7 +86,7 @@ static void formula_sum_square(line *l) {
 }
 
 static void formula_norm_l1(line *l) {
-  double *size = new_array(l->n);
+  double *size = new_zeros(l->n);
   for (int64_t i = 0; i < l->n; i++) size[i] = fabs(l->x[i]);
   l->y = ordered_sum_s(case_type, size, l->n, 1);
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = l->x[i] > 0 ? l->dy : l->x[i] < 0 ? -l->dy : 0.0;
@@ -101,7 +101,7 @@ static void formula_norm_l2(line *l) {
 static int64_t correction; /* the attribute `correction` of var and std in the current case */
 
 static void formula_var_or_std(line *l, int is_std) {
-  double *dev = new_array(l->n);
+  double *dev = new_zeros(l->n);
   const double u = mean_of(l), by = (double)(l->n - correction);
   for (int64_t i = 0; i < l->n; i++) dev[i] = minus(l->x[i], u);
   l->y = over(sum_of_squares(dev, l->n), by);
@@ -115,12 +115,12 @@ static void formula_var(line *l) { formula_var_or_std(l, 0); }
 static void formula_std(line *l) { formula_var_or_std(l, 1); }
 
 static void formula_logsumexp(line *l) {
-  double *e = new_array(l->n), dy = l->dy;
+  double *e = new_zeros(l->n), dy = l->dy;
   formula_max(l);
   const double m = l->y;
-  for (int64_t i = 0; i < l->n; i++) e[i] = exp_of(minus(l->x[i], m));
+  for (int64_t i = 0; i < l->n; i++) e[i] = exp_in_f32(minus(l->x[i], m));
   const double sum = ordered_sum_s(F32, e, l->n, 1);
-  if (!isinf(m)) l->y = plus(m, log_of(sum));
+  if (!isinf(m)) l->y = plus(m, log_in_f32(sum));
   for (int64_t i = 0; i < l->n; i++) l->dx[i] = times(dy, over(e[i], sum));
   free(e);
 }
@@ -129,11 +129,11 @@ static void formula_logsumexp(line *l) {
 
 typedef void formula_fn(line *l);
 
-static void check_all_lines(const grad_case *r, unsigned mask, formula_fn *formula) {
-  const grad_array x = get_array(r, "x"), dy = get_array(r, "d0");
+static void check_all_lines(const grad_case *r, unsigned axes, formula_fn *formula) {
+  const grad_array x = array_of_port_named(r, "x"), dy = array_of_port_named(r, "d0");
   case_type = x.dtype;
-  const sets s = sets_over_axes(&x, mask);
-  double *y = new_array(s.count), *dx = new_array(x.n), *in = new_array(s.n), *out = new_array(s.n);
+  const sets s = sets_over_axes(&x, axes);
+  double *y = new_zeros(s.count), *dx = new_zeros(x.n), *in = new_zeros(s.n), *out = new_zeros(s.n);
   for (int64_t i = 0; i < s.count && dy.v != NULL; i++) {
     line l = {.n = s.n, .x = in, .dy = dy.v[i], .dx = out};
     for (int64_t k = 0; k < s.n; k++) {
@@ -231,9 +231,9 @@ static void prefix_sums(const double *x, double *y, int64_t n, int exclusive, in
   }
 }
 
-static double *cumsum_of_array(const grad_array *v, unsigned mask, int exclusive, int reverse) {
-  const sets s = sets_over_axes(v, mask);
-  double *all = new_array(v->n), *in = new_array(s.n), *out = new_array(s.n);
+static double *cumsum_of_array(const grad_array *v, unsigned axes, int exclusive, int reverse) {
+  const sets s = sets_over_axes(v, axes);
+  double *all = new_zeros(v->n), *in = new_zeros(s.n), *out = new_zeros(s.n);
   for (int64_t i = 0; i < s.count; i++) {
     for (int64_t k = 0; k < s.n; k++) in[k] = v->v[s.at[i * s.n + k]];
     prefix_sums(in, out, s.n, exclusive, reverse);
@@ -261,7 +261,7 @@ static void test_cumsum(void) {
                  mix % 2 ? "f64" : "f32", lines_of[s].dims, lines_of[s].axis,
                  flags & 1 ? "true" : "false", flags & 2 ? "true" : "false");
         run_case(&r, lines);
-        const grad_array x = get_array(&r, "x"), dy = get_array(&r, "d0");
+        const grad_array x = array_of_port_named(&r, "x"), dy = array_of_port_named(&r, "d0");
         case_type = x.dtype;
         double *y = cumsum_of_array(&x, 1u << lines_of[s].axis, flags & 1, flags & 2);
         double *dx = cumsum_of_array(&dy, 1u << lines_of[s].axis, flags & 1, !(flags & 2));
@@ -285,9 +285,9 @@ static void test_any_all(const char *name, int all) {
       snprintf(lines, sizeof lines, "input x: bool[%s]\noutput y = %s(x%s)", shapes[s].dims, name,
                shapes[s].axes);
       run_case(&r, lines);
-      const grad_array x = get_array(&r, "x");
+      const grad_array x = array_of_port_named(&r, "x");
       const sets o = sets_over_axes(&x, shapes[s].mask);
-      double *y = new_array(o.count);
+      double *y = new_zeros(o.count);
       for (int64_t i = 0; i < o.count; i++) {
         y[i] = all;
         for (int64_t k = 0; k < o.n; k++)

@@ -17,7 +17,7 @@ typedef struct outcome {
   uint8_t digest[32];
 } outcome;
 
-static void read_first_output(vt_program *p, outcome *o) {
+static void read_first_i64_output(vt_program *p, outcome *o) {
   const char *name;
   vt_tensor t = {0};
   uint64_t count = 0, bytes = 0;
@@ -41,7 +41,7 @@ static outcome run_on_device(const char *body, const char *backend) {
   if (o.status == VT_OK) o.status = vt_program_random_inputs(p, 5, &o.diag);
   if (o.status == VT_OK) o.status = vt_program_run(p, &o.diag);
   if (o.status == VT_OK) {
-    read_first_output(p, &o);
+    read_first_i64_output(p, &o);
     CHECK(vt_program_digest(p, o.digest, &o.diag) == VT_OK);
   }
   vt_program_free(p);
@@ -111,7 +111,7 @@ static void test_nested_bodies(void) {
 }
 
 /* The branch of a cond that is not taken does not run: its index would be out of range. */
-static void test_untaken_branch(void) {
+static void test_untaken_branch_does_not_run(void) {
   const char *model =
       "x = iota(shape=[3], axis=0)\nfar = i64(9)\n"
       "y = cond(%s) {\n give gather(x, far, axis=0)\n} else {\n give sum(x)\n}\noutput y";
@@ -126,7 +126,7 @@ static void test_untaken_branch(void) {
 
 /* A loop gives the same bits as its steps written one after another, also with parameters and
  * compositions. */
-static void test_unrolled_loop(void) {
+static void test_loop_equals_unrolled_loop(void) {
   const char *head =
       "input x: f32[3, 2, 5]\nparam w: f32[5, 4] = he_normal(stream=1)\n"
       "param u: f32[4, 4] = he_normal(stream=2)\nparam h0: f32[2, 4] = normal(std=1.0, stream=3)\n";
@@ -150,7 +150,7 @@ static void test_unrolled_loop(void) {
 }
 
 /* Lets each allocation of parser, passes, planner and run fail in turn; nothing leaks. */
-static void test_out_of_memory(void) {
+static void test_region_out_of_memory(void) {
   static const char text[] =
       "volta 1\nmodel m {\ninput x: f32[2]\ny = loop(x, count=2, carried=1) (i, s) {\n"
       " r = cond(i < 1) {\n  give s + x\n } else {\n  give s\n }\n give r\n}\noutput y\n}\n";
@@ -175,8 +175,8 @@ static void test_out_of_memory(void) {
 int main(void) {
   test_loops();
   test_nested_bodies();
-  test_untaken_branch();
-  test_unrolled_loop();
-  test_out_of_memory();
+  test_untaken_branch_does_not_run();
+  test_loop_equals_unrolled_loop();
+  test_region_out_of_memory();
   TEST_DONE();
 }

@@ -54,16 +54,16 @@ static vt_program *open_program_on(const char *model, const char *backend) {
 
 /* Runs with an input of zeros and negative numbers, for which ops give NaNs whose sign depends on
  * the processor. */
-static void run_with_nans(vt_program *p, float first) {
+static void run_with_inputs_giving_nans(vt_program *p, float offset) {
   float x[N];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 1, .dim = {N}, .data = x};
-  for (int i = 0; i < N; i++) x[i] = i % 3 == 0 ? 0 : first - (float)i;
+  for (int i = 0; i < N; i++) x[i] = i % 3 == 0 ? 0 : offset - (float)i;
   CHECK(vt_program_set_input(p, "x", &t, NULL) == VT_OK);
   CHECK(vt_program_run(p, NULL) == VT_OK);
 }
 
 /* Compares the bytes of all outputs, because vt_tensor_compare treats all NaNs as equal. */
-static void check_same_outputs(vt_program *p, vt_program *q) {
+static void check_same_output_bytes(vt_program *p, vt_program *q) {
   const char *a, *b;
   vt_tensor x, y;
   CHECK(vt_program_outputs(p) == vt_program_outputs(q));
@@ -87,16 +87,16 @@ static void overwrite_output(vt_program *p, uint32_t i) {
   if (bytes > 0) memset(t.data, 0x5a, (size_t)bytes);
 }
 
-static void test_outputs_on_backend(const char *model, const char *backend) {
+static void test_outputs_match_reference(const char *model, const char *backend) {
   vt_program *reference = open_program_on(model, "reference"), *p = open_program_on(model, backend);
   for (int run = 0; p != NULL && reference != NULL && run < 3; run++) {
-    run_with_nans(reference, (float)(run + 20));
-    run_with_nans(p, (float)(run + 20));
-    check_same_outputs(reference, p);
+    run_with_inputs_giving_nans(reference, (float)(run + 20));
+    run_with_inputs_giving_nans(p, (float)(run + 20));
+    check_same_output_bytes(reference, p);
     for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
       overwrite_output(reference, i);
       overwrite_output(p, i);
-      check_same_outputs(reference, p);
+      check_same_output_bytes(reference, p);
     }
     vt_run_info info = {.size = sizeof info};
     vt_program_info(p, &info);
@@ -107,8 +107,8 @@ static void test_outputs_on_backend(const char *model, const char *backend) {
 }
 
 int main(void) {
-  test_outputs_on_backend(few, "cpu");
-  test_outputs_on_backend(text, "island:0"); /* all outputs on this device are copies */
-  test_outputs_on_backend(text, "cpu");
+  test_outputs_match_reference(few, "cpu");
+  test_outputs_match_reference(text, "island:0"); /* all outputs on this device are copies */
+  test_outputs_match_reference(text, "cpu");
   TEST_DONE();
 }

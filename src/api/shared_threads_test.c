@@ -34,10 +34,10 @@ static vt_status set_random_input(vt_program *p, uint64_t seed, vt_diag *d) {
   return vt_program_set_input(p, "x", &t, d);
 }
 
-/* Runs one program with every input seed and returns how many digests are wrong; if `out` is not
- * NULL, the digests are stored there instead of being compared. */
+/* Runs one program with every input seed and returns how many digests are wrong; if `out_digests`
+ * is not NULL, the digests are stored there instead of being compared. */
 static uint32_t count_wrong_digests(const char *backend, uint32_t first_seed, int hostile_progress,
-                                    uint8_t out[SEEDS][32]) {
+                                    uint8_t out_digests[SEEDS][32]) {
   const vt_binding b = {"B", 5};
   const vt_options o = {.size = sizeof o,
                         .n_bind = 1,
@@ -56,8 +56,9 @@ static uint32_t count_wrong_digests(const char *backend, uint32_t first_seed, in
     if (s == VT_OK) s = vt_program_run(p, &d);
     uint8_t digest[32];
     if (s == VT_OK) s = vt_program_digest(p, digest, &d);
-    if (s == VT_OK && out != NULL) memcpy(out[seed], digest, 32);
-    wrong += s != VT_OK || memcmp(digest, out != NULL ? out[seed] : expected[seed], 32) != 0;
+    if (s == VT_OK && out_digests != NULL) memcpy(out_digests[seed], digest, 32);
+    wrong += s != VT_OK ||
+             memcmp(digest, out_digests != NULL ? out_digests[seed] : expected[seed], 32) != 0;
   }
   vt_program_free(p);
   if (s != VT_OK) fprintf(stderr, "%s\n", d.text);
@@ -82,7 +83,7 @@ static void *run_on_all_backends(void *context) {
   return NULL;
 }
 
-static void run_threads(void) {
+static void run_threads_and_check(void) {
   pthread_t thread[THREADS];
   task tasks[THREADS];
   for (uint32_t i = 0; i < THREADS; i++) {
@@ -114,7 +115,7 @@ int main(void) {
     wrapped_forget_capability_trials(); /* so that several threads try capabilities at the same time
                                          */
     reports = 0;
-    run_threads();
+    run_threads_and_check();
     CHECK(wrapped.outside == 0 && wrapped.bad_modes == 0 && wrapped.live == 0 && reports > 0);
     vt_cache_free(cache);
     cache = NULL;

@@ -82,11 +82,11 @@ vt_status vt_op_supported(const char *backend, uint32_t number, int *out, vt_dia
 }
 
 /* Writes how the device runs the op: the backend's own word or "itself", "decomposed", or "no". */
-static void print_support(const vt_device *dev, uint32_t number, char out[VT_OP_SUPPORT]) {
-  const vt_op_info *op = vt_op_get(number);
+static void print_support(const vt_device *dev, uint32_t op_number, char out[VT_OP_SUPPORT]) {
+  const vt_op_info *op = vt_op_get(op_number);
   out[0] = 0;
-  if (vt_device_lists_op(dev, number)) {
-    vt_device_variant(dev, number, out);
+  if (vt_device_lists_op(dev, op_number)) {
+    vt_device_kernel_variant(dev, op_number, out);
     if (out[0] == 0) snprintf(out, VT_OP_SUPPORT, "itself");
   } else {
     snprintf(out, VT_OP_SUPPORT, "%s", op != NULL && !op->prim ? "decomposed" : "no");

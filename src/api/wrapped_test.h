@@ -98,7 +98,7 @@ typedef struct wrapper_program {
 
 /* Counts a call of a wrapper's function; returns the status that the function must fail with, or
  * VT_OK. */
-static inline int32_t count_call(int row, int call) {
+static inline int32_t count_call_or_fail(int row, int call) {
   wrapped.outside += !vt_gate_is_inside_call();
   wrapped.bad_modes += !hostile_words_equal(hostile_read_words(), hostile_numerics_words());
   wrapped.calls[row][call]++;
@@ -109,25 +109,25 @@ static inline int32_t count_call(int row, int call) {
 
 vt_backend_query_fn vt_reference_query, vt_island_query;
 
-static inline const vt_bk_api *functions_of_wrapped(int row, const vt_bk_host *host) {
+static inline const vt_bk_api *functions_of_wrapped_backend(int row, const vt_bk_host *host) {
   return row == WRAPPED_ISLAND ? vt_island_query(host) : vt_reference_query(host);
 }
 
-static inline int32_t wrapper_count(int row, const vt_bk_host *host, uint32_t *out) {
-  const int32_t s = count_call(row, WRAPPED_COUNT);
+static inline int32_t wrapper_device_count(int row, const vt_bk_host *host, uint32_t *out) {
+  const int32_t s = count_call_or_fail(row, WRAPPED_COUNT);
   if (s != VT_OK) return s;
-  if (row != WRAPPED_FAKE) return functions_of_wrapped(row, host)->device_count(host, out);
+  if (row != WRAPPED_FAKE) return functions_of_wrapped_backend(row, host)->device_count(host, out);
   *out = wrapped.devices;
   return VT_OK;
 }
 /* Every device of the fake wraps the first device of the reference. */
-static inline int32_t wrapper_open(int row, const vt_bk_host *host, uint32_t ordinal,
-                                   vt_bk_device **out) {
-  const int32_t noted = count_call(row, WRAPPED_OPEN);
+static inline int32_t wrapper_device_open(int row, const vt_bk_host *host, uint32_t ordinal,
+                                          vt_bk_device **out) {
+  const int32_t noted = count_call_or_fail(row, WRAPPED_OPEN);
   if (noted != VT_OK) return noted;
   wrapper_device *dev = host->resize(host->user, NULL, 0, sizeof *dev);
   if (dev == NULL) return VT_NOMEM;
-  *dev = (wrapper_device){.row = row, .host = host, .api = functions_of_wrapped(row, host)};
+  *dev = (wrapper_device){.row = row, .host = host, .api = functions_of_wrapped_backend(row, host)};
   const int32_t s = dev->api->device_open(host, row == WRAPPED_FAKE ? 0 : ordinal, &dev->dev);
   if (s != VT_OK) {
     host->resize(host->user, dev, sizeof *dev, 0);
@@ -138,17 +138,17 @@ static inline int32_t wrapper_open(int row, const vt_bk_host *host, uint32_t ord
   return VT_OK;
 }
 
-static inline void wrapper_close(vt_bk_device *handle) {
+static inline void wrapper_device_close(vt_bk_device *handle) {
   wrapper_device *dev = (wrapper_device *)(void *)handle;
-  (void)count_call(dev->row, WRAPPED_CLOSE);
+  (void)count_call_or_fail(dev->row, WRAPPED_CLOSE);
   const vt_bk_host *host = dev->host;
   dev->api->device_close(dev->dev);
   host->resize(host->user, dev, sizeof *dev, 0);
   wrapped.live--;
 }
-static inline int32_t wrapper_caps(vt_bk_device *handle, vt_bk_caps *out) {
+static inline int32_t wrapper_capabilities(vt_bk_device *handle, vt_bk_caps *out) {
   wrapper_device *dev = (wrapper_device *)(void *)handle;
-  int32_t s = count_call(dev->row, WRAPPED_CAPS);
+  int32_t s = count_call_or_fail(dev->row, WRAPPED_CAPS);
   if (s == VT_OK) s = dev->api->capabilities(dev->dev, out);
   if (s != VT_OK) return s;
   if (dev->row != WRAPPED_FAKE || out->size < sizeof *out) return VT_OK;
@@ -159,14 +159,14 @@ static inline int32_t wrapper_caps(vt_bk_device *handle, vt_bk_caps *out) {
   if (wrapped.memory != 0) out->memory = wrapped.memory;
   return VT_OK;
 }
-static inline int32_t wrapper_listed(vt_bk_device *handle, uint32_t op) {
+static inline int32_t wrapper_op_listed(vt_bk_device *handle, uint32_t op) {
   wrapper_device *dev = (wrapper_device *)(void *)handle;
-  (void)count_call(dev->row, WRAPPED_LISTED);
+  (void)count_call_or_fail(dev->row, WRAPPED_LISTED);
   return dev->api->op_listed(dev->dev, op);
 }
-static inline int32_t wrapper_check(vt_bk_device *handle, const vt_bk_step *step) {
+static inline int32_t wrapper_step_check(vt_bk_device *handle, const vt_bk_step *step) {
   wrapper_device *dev = (wrapper_device *)(void *)handle;
-  const int32_t s = count_call(dev->row, WRAPPED_CHECK);
+  const int32_t s = count_call_or_fail(dev->row, WRAPPED_CHECK);
   if (s != VT_OK) return s;
   if (dev->row == WRAPPED_FAKE && step->op == wrapped.refused_op) return VT_UNSUPPORTED;
   if (dev->row == WRAPPED_FAKE && wrapped.only_op != 0 && step->op != wrapped.only_op)
@@ -176,7 +176,7 @@ static inline int32_t wrapper_check(vt_bk_device *handle, const vt_bk_step *step
 static inline int32_t wrapper_workspace(vt_bk_device *handle, const vt_bk_step *step,
                                         uint64_t *out) {
   wrapper_device *dev = (wrapper_device *)(void *)handle;
-  const int32_t s = count_call(dev->row, WRAPPED_SCRATCH);
+  const int32_t s = count_call_or_fail(dev->row, WRAPPED_SCRATCH);
   return s == VT_OK ? dev->api->workspace(dev->dev, step, out) : s;
 }
 
@@ -195,11 +195,11 @@ static inline void record_steps(wrapper_program *p, const vt_bk_step *steps) {
       p->out[p->n_out++] = (wrapper_result){steps[i].op, steps[i].out[k]};
   }
 }
-static inline int32_t wrapper_build(vt_bk_device *handle, const vt_bk_step *steps, uint64_t n,
-                                    vt_bk_program **out) {
+static inline int32_t wrapper_program_build(vt_bk_device *handle, const vt_bk_step *steps,
+                                            uint64_t n, vt_bk_program **out) {
   wrapper_device *dev = (wrapper_device *)(void *)handle;
   vt_bk_program *built = NULL;
-  int32_t s = count_call(dev->row, WRAPPED_BUILD);
+  int32_t s = count_call_or_fail(dev->row, WRAPPED_BUILD);
   if (s == VT_OK) s = dev->api->program_build(dev->dev, steps, n, &built);
   if (s != VT_OK) return s;
   wrapper_program *p = calloc(1, sizeof *p);
@@ -210,31 +210,31 @@ static inline int32_t wrapper_build(vt_bk_device *handle, const vt_bk_step *step
   *out = (vt_bk_program *)(void *)p;
   return VT_OK;
 }
-static inline void wrapper_free(vt_bk_program *handle) {
+static inline void wrapper_program_free(vt_bk_program *handle) {
   wrapper_program *p = (wrapper_program *)(void *)handle;
-  (void)count_call(p->of->row, WRAPPED_FREE);
+  (void)count_call_or_fail(p->of->row, WRAPPED_FREE);
   p->of->api->program_free(p->prog);
   free(p->op);
   free(p->out);
   free(p);
   wrapped.live--;
 }
-static inline int32_t wrapper_new(vt_bk_device *handle, uint64_t bytes, uint64_t *out) {
+static inline int32_t wrapper_buffer_new(vt_bk_device *handle, uint64_t bytes, uint64_t *out) {
   wrapper_device *dev = (wrapper_device *)(void *)handle;
-  int32_t s = count_call(dev->row, WRAPPED_NEW);
+  int32_t s = count_call_or_fail(dev->row, WRAPPED_NEW);
   if (s == VT_OK) s = dev->api->buffer_new(dev->dev, bytes, out);
   wrapped.live += s == VT_OK;
   return s;
 }
-static inline void wrapper_drop(vt_bk_device *handle, uint64_t buffer) {
+static inline void wrapper_buffer_free(vt_bk_device *handle, uint64_t buffer) {
   wrapper_device *dev = (wrapper_device *)(void *)handle;
-  (void)count_call(dev->row, WRAPPED_DROP);
+  (void)count_call_or_fail(dev->row, WRAPPED_DROP);
   dev->api->buffer_free(dev->dev, buffer);
   wrapped.live--;
 }
 /* Copies values to the device, rounded to f32; all values of the model must be f64. */
-static inline int32_t copy_narrowed(wrapper_device *dev, const void *host, uint64_t buffer,
-                                    uint64_t offset, uint64_t bytes) {
+static inline int32_t copy_to_device_as_f32(wrapper_device *dev, const void *host, uint64_t buffer,
+                                            uint64_t offset, uint64_t bytes) {
   double *data = malloc((size_t)bytes + 1);
   if (data == NULL) exit(1);
   memcpy(data, host, (size_t)bytes);
@@ -246,10 +246,10 @@ static inline int32_t copy_narrowed(wrapper_device *dev, const void *host, uint6
 static inline int32_t wrapper_copy(vt_bk_device *handle, void *host, uint64_t buffer,
                                    uint64_t offset, uint64_t bytes, uint32_t to_device) {
   wrapper_device *dev = (wrapper_device *)(void *)handle;
-  const int32_t noted = count_call(dev->row, WRAPPED_COPY);
+  const int32_t noted = count_call_or_fail(dev->row, WRAPPED_COPY);
   if (noted != VT_OK) return noted;
   if (dev->row == WRAPPED_FAKE && wrapped.narrows && to_device != 0)
-    return copy_narrowed(dev, host, buffer, offset, bytes);
+    return copy_to_device_as_f32(dev, host, buffer, offset, bytes);
   return dev->api->copy(dev->dev, host, buffer, offset, bytes, to_device);
 }
 
@@ -313,7 +313,7 @@ static inline void corrupt_results(const wrapper_program *p, const uint64_t *buf
 
 static inline int32_t wrapper_run(vt_bk_program *handle, const uint64_t *buffers, uint64_t n) {
   const wrapper_program *p = (const wrapper_program *)(const void *)handle;
-  const int32_t noted = count_call(p->of->row, WRAPPED_RUN);
+  const int32_t noted = count_call_or_fail(p->of->row, WRAPPED_RUN);
   if (noted != VT_OK) return noted;
   for (uint64_t i = 0; i < p->n_steps; i++) wrapped.ran[p->of->row][p->op[i] % WRAPPED_OPS]++;
   const int32_t s = p->of->api->run(p->prog, buffers, n);
@@ -324,7 +324,7 @@ static inline int32_t wrapper_run(vt_bk_program *handle, const uint64_t *buffers
 }
 static inline int32_t wrapper_wait(vt_bk_program *handle, vt_bk_error *out) {
   const wrapper_program *p = (const wrapper_program *)(const void *)handle;
-  const int32_t noted = count_call(p->of->row, WRAPPED_WAIT);
+  const int32_t noted = count_call_or_fail(p->of->row, WRAPPED_WAIT);
   const int32_t s = noted == VT_OK ? p->of->api->wait(p->prog, out) : noted;
   if (p->of->row == WRAPPED_FAKE && wrapped.changes_mode)
     hostile_write_words(hostile_worst_words());
@@ -335,10 +335,10 @@ static inline int32_t wrapper_wait(vt_bk_program *handle, vt_bk_error *out) {
 
 #define WRAPPED_ROW(row)                                                                    \
   static int32_t count_##row(const vt_bk_host *host, uint32_t *out) {                       \
-    return wrapper_count(row, host, out);                                                   \
+    return wrapper_device_count(row, host, out);                                            \
   }                                                                                         \
   static int32_t open_##row(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) { \
-    return wrapper_open(row, host, ordinal, out);                                           \
+    return wrapper_device_open(row, host, ordinal, out);                                    \
   }                                                                                         \
   static const vt_bk_api *query_##row(const vt_bk_host *host) {                             \
     static const vt_bk_api api = {.size = sizeof api,                                       \
@@ -346,20 +346,20 @@ static inline int32_t wrapper_wait(vt_bk_program *handle, vt_bk_error *out) {
                                   .name = #row,                                             \
                                   .device_count = count_##row,                              \
                                   .device_open = open_##row,                                \
-                                  .device_close = wrapper_close,                            \
-                                  .capabilities = wrapper_caps,                             \
-                                  .op_listed = wrapper_listed,                              \
-                                  .step_check = wrapper_check,                              \
+                                  .device_close = wrapper_device_close,                     \
+                                  .capabilities = wrapper_capabilities,                     \
+                                  .op_listed = wrapper_op_listed,                           \
+                                  .step_check = wrapper_step_check,                         \
                                   .workspace = wrapper_workspace,                           \
-                                  .program_build = wrapper_build,                           \
-                                  .program_free = wrapper_free,                             \
-                                  .buffer_new = wrapper_new,                                \
-                                  .buffer_free = wrapper_drop,                              \
+                                  .program_build = wrapper_program_build,                   \
+                                  .program_free = wrapper_program_free,                     \
+                                  .buffer_new = wrapper_buffer_new,                         \
+                                  .buffer_free = wrapper_buffer_free,                       \
                                   .copy = wrapper_copy,                                     \
                                   .run = wrapper_run,                                       \
                                   .wait = wrapper_wait};                                    \
     (void)host;                                                                             \
-    (void)count_call(row, WRAPPED_QUERY);                                                   \
+    (void)count_call_or_fail(row, WRAPPED_QUERY);                                           \
     return &api;                                                                            \
   }
 WRAPPED_ROW(WRAPPED_REFERENCE)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * alloc.c - the default allocator, wrappers around any allocator, and overflow-checked arithmetic
- * on sizes. */
+ * alloc.c - the default allocator, wrappers around any allocator (vt_alloc_raw leaves
+ * memory uninitialised, vt_alloc_new zeroes it), and overflow-checked arithmetic on sizes, which
+ * returns 1 if the result fits. */
 #include "vt_alloc.h"
 #include <stdlib.h>
 #include <string.h>

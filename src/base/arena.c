@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * arena.c - the arena as a list of blocks, newest first. Memory is allocated from the newest block.
+ * arena.c - the arena as a list of blocks, newest first. Memory is allocated from the newest block;
+ * vt_arena_array zeroes it.
  *
  *   ar->head                                     ar->head->next
  *   |                                            |

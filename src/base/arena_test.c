@@ -59,7 +59,7 @@ static void test_memory_is_zeroed(void) {
 
 /* A small arena takes one small block, and a large arena few blocks. A request larger than a block
  * does not waste the rest of the current block. */
-static void test_block_sizes(void) {
+static void test_blocks_are_few_and_not_wasted(void) {
   vt_fault f = {0};
   vt_arena ar;
   vt_arena_init(&ar, vt_fault_alloc(&f));
@@ -124,7 +124,7 @@ static void test_overflow_is_sticky(void) {
 }
 
 /* An array cannot grow beyond the range of its 32-bit counter. */
-static void test_grow_beyond_32_bits(void) {
+static void test_grow_beyond_32_bits_fails(void) {
   vt_arena ar;
   vt_arena_init(&ar, (vt_alloc){NULL, NULL});
   char one = 0;
@@ -167,11 +167,11 @@ static void test_every_allocation_failure(void) {
 int main(void) {
   test_memory_is_zeroed();
   test_pieces_do_not_overlap();
-  test_block_sizes();
+  test_blocks_are_few_and_not_wasted();
   test_copies_and_strings();
   test_grow_keeps_items();
   test_overflow_is_sticky();
-  test_grow_beyond_32_bits();
+  test_grow_beyond_32_bits_fails();
   test_every_allocation_failure();
   TEST_DONE();
 }

@@ -37,24 +37,25 @@ static unsigned read_xcr0(void) {
   return low;
 }
 
-static int has_bits(unsigned word, unsigned mask) { return (word & mask) == mask; }
+static int has_all_bits(unsigned word, unsigned mask) { return (word & mask) == mask; }
 
 /* A feature counts only if the operating system saves the registers that it needs: otherwise the
  * first context switch would destroy them. */
 static void detect_features(vt_cpu *c) {
   unsigned a, b, c1 = 0, d, b7 = 0, c7 = 0;
   c->sse2 = 1; /* SSE2 is part of the architecture */
-  if (!__get_cpuid(1, &a, &b, &c1, &d) || !has_bits(c1, LEAF1_ECX_OSXSAVE)) return;
+  if (!__get_cpuid(1, &a, &b, &c1, &d) || !has_all_bits(c1, LEAF1_ECX_OSXSAVE)) return;
   if (!__get_cpuid_count(7, 0, &a, &b7, &c7, &d)) b7 = c7 = 0;
   const unsigned saved = read_xcr0();
-  const int avx = has_bits(c1, LEAF1_ECX_AVX) && has_bits(saved, XCR0_YMM);
+  const int avx = has_all_bits(c1, LEAF1_ECX_AVX) && has_all_bits(saved, XCR0_YMM);
   const unsigned skylake =
       LEAF7_EBX_AVX512F | LEAF7_EBX_AVX512DQ | LEAF7_EBX_AVX512BW | LEAF7_EBX_AVX512VL;
-  c->fma = avx && has_bits(c1, LEAF1_ECX_FMA);
-  c->f16c = avx && has_bits(c1, LEAF1_ECX_F16C);
-  c->avx2 = avx && has_bits(b7, LEAF7_EBX_AVX2);
-  c->avx512 = c->avx2 && c->fma && c->f16c && has_bits(b7, skylake) && has_bits(saved, XCR0_ZMM);
-  c->vnni = c->avx512 && has_bits(c7, LEAF7_ECX_VNNI);
+  c->fma = avx && has_all_bits(c1, LEAF1_ECX_FMA);
+  c->f16c = avx && has_all_bits(c1, LEAF1_ECX_F16C);
+  c->avx2 = avx && has_all_bits(b7, LEAF7_EBX_AVX2);
+  c->avx512 =
+      c->avx2 && c->fma && c->f16c && has_all_bits(b7, skylake) && has_all_bits(saved, XCR0_ZMM);
+  c->vnni = c->avx512 && has_all_bits(c7, LEAF7_ECX_VNNI);
 }
 
 void vt_cpu_pause(void) { __builtin_ia32_pause(); }
@@ -80,13 +81,13 @@ static unsigned count_cores(void) {
   return online > 0 ? (unsigned)online : 1;
 }
 
-static void detect_all(void) {
+static void detect_features_and_cores(void) {
   features.cores = count_cores();
   detect_features(&features);
 }
 
 const vt_cpu *vt_cpu_get(void) {
-  pthread_once(&features_once, detect_all);
+  pthread_once(&features_once, detect_features_and_cores);
   return &features;
 }
 

@@ -42,7 +42,7 @@ static int has_word(const char *text, const char *word) {
   return 0;
 }
 
-static void test_feature_list(void) {
+static void test_feature_list_has_whole_names(void) {
   const vt_cpu *c = vt_cpu_get();
   char text[64], small[64];
   vt_cpu_list_features(text, sizeof text);
@@ -83,7 +83,7 @@ static void test_features_agree_with_kernel(void) {
 int main(void) {
   test_cores_respect_affinity(); /* must run before the features are detected */
   test_features_are_consistent();
-  test_feature_list();
+  test_feature_list_has_whole_names();
   test_features_agree_with_kernel();
   TEST_DONE();
 }

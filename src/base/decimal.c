@@ -101,9 +101,9 @@ static uint32_t divide_word(uint32_t *w, const big *den) {
   return q;
 }
 
-/* Returns floor(num / den), which must be below 2^64; sets *out_rest if the remainder is not 0.
+/* Returns floor(num / den), which must be below 2^64; sets *out_has_rest if the remainder is not 0.
  * Both operands are overwritten. */
-static uint64_t big_divide(big *num, big *den, int *out_rest) {
+static uint64_t big_divide(big *num, big *den, int *out_has_rest) {
   const unsigned shift = leading_zeros32(den->w[den->n - 1]);
   big_shift_left(num, shift);
   big_shift_left(den, shift);
@@ -113,7 +113,7 @@ static uint64_t big_divide(big *num, big *den, int *out_rest) {
   for (int i = 2; i >= 0; i--) q = q << 32 | divide_word(num->w + i, den);
   uint32_t rest = 0;
   for (uint32_t i = 0; i < num->n; i++) rest |= num->w[i];
-  *out_rest = rest != 0;
+  *out_has_rest = rest != 0;
   return q;
 }
 
@@ -129,10 +129,10 @@ typedef struct format {
 static const format binary32 = {24, -149, 9, 0x7f800000};
 static const format binary64 = {53, -1074, 17, 0x7ff0000000000000};
 
-/* Rounds m * 2^e to nearest even; if `rest`, the value is larger by something below 2^e. m is not 0
- * and, if `rest`, has at least 61 bits. The exponent field is above the fraction in the pattern, so
- * a carry out of the fraction increments the exponent, up to infinity. */
-static uint64_t round_binary(uint64_t m, int64_t e, int rest, const format *f) {
+/* Rounds m * 2^e to nearest even; if `has_rest`, the value is larger by something below 2^e. m is
+ * not 0 and, if `has_rest`, has at least 61 bits. The exponent field is above the fraction in the
+ * pattern, so a carry out of the fraction increments the exponent, up to infinity. */
+static uint64_t round_binary(uint64_t m, int64_t e, int has_rest, const format *f) {
   for (; m >> 63 == 0; e--) m <<= 1;
   if (e > 2000) return f->infinity;
   if (e < -2000) return 0;
@@ -142,15 +142,15 @@ static uint64_t round_binary(uint64_t m, int64_t e, int rest, const format *f) {
   if (drop > 64) return 0;
   const uint64_t kept = drop == 64 ? 0 : m >> drop;
   const uint64_t half = (uint64_t)1 << (drop - 1), dropped = m & (half | (half - 1));
-  const int up = dropped > half || (dropped == half && (rest || (kept & 1) != 0));
+  const int up = dropped > half || (dropped == half && (has_rest || (kept & 1) != 0));
   const uint64_t field = (uint64_t)(unit - f->min_exponent);
   const uint64_t bits = (field << (f->precision - 1)) + kept + (uint64_t)up;
   return bits < f->infinity ? bits : f->infinity;
 }
 
-/* Rounds d * 10^e; if `rest`, the value is larger by something below 10^e. d is not 0 and is
+/* Rounds d * 10^e; if `has_rest`, the value is larger by something below 10^e. d is not 0 and is
  * overwritten. */
-static uint64_t round_scaled(big *d, int e, int rest, const format *f) {
+static uint64_t round_big_times_pow10(big *d, int e, int has_rest, const format *f) {
   big den;
   big_set(&den, 1);
   if (e >= 0)
@@ -165,7 +165,7 @@ static uint64_t round_scaled(big *d, int e, int rest, const format *f) {
     big_shift_left(&den, (unsigned)-shift);
   int left;
   const uint64_t q = big_divide(d, &den, &left);
-  return round_binary(q, (int64_t)e - shift, rest || left, f);
+  return round_binary(q, (int64_t)e - shift, has_rest || left, f);
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -198,7 +198,7 @@ static int parse_char(cursor *c, char ch) {
   return 1;
 }
 
-static int parse_sign(cursor *c) {
+static int parse_sign_is_negative(cursor *c) {
   if (parse_char(c, '-')) return 1;
   (void)parse_char(c, '+');
   return 0;
@@ -254,7 +254,7 @@ static int parse_exponent(cursor *c, char letter, int64_t *out) {
   *out = 0;
   if (c->p == c->end) return 1;
   if (!parse_letter(c, letter)) return 0;
-  const int negative = parse_sign(c);
+  const int negative = parse_sign_is_negative(c);
   if (c->p == c->end) return 0;
   for (; c->p != c->end; c->p++) {
     const int v = digit_value(*c->p, 10);
@@ -284,7 +284,7 @@ static uint64_t round_decimal(const digits *x, int64_t e, const format *f) {
   big d;
   big_set(&d, 0);
   for (int i = 0; i < x->n; i++) big_mul_add(&d, 10, x->digit[i]);
-  return round_scaled(&d, (int)e, x->rest, f);
+  return round_big_times_pow10(&d, (int)e, x->rest, f);
 }
 
 static int parse_decimal(cursor *c, const format *f, uint64_t *out) {
@@ -304,17 +304,18 @@ static int parse_magnitude(cursor *c, const format *f, uint64_t *out) {
 }
 
 /* A sign before "nan" is accepted and ignored, because there is only one NaN. */
-static int parse_float_bits(const char *s, size_t n, const format *f, int sign_bit, uint64_t *out) {
+static int parse_float_bits(const char *s, size_t n, const format *f, int sign_shift,
+                            uint64_t *out) {
   if (n == 0) return 0;
   cursor c = {s, s + n};
   uint64_t bits = 0;
-  const int negative = parse_sign(&c);
+  const int negative = parse_sign_is_negative(&c);
   if (rest_equals(&c, "nan")) {
     *out = f->infinity | (uint64_t)1 << (f->precision - 2);
     return 1;
   }
   if (!parse_magnitude(&c, f, &bits)) return 0;
-  *out = bits | (uint64_t)negative << sign_bit;
+  *out = bits | (uint64_t)negative << sign_shift;
   return 1;
 }
 
@@ -336,7 +337,7 @@ int vt_decimal_f32(const char *s, size_t n, float *out) {
 int vt_decimal_i64(const char *s, size_t n, int64_t *out) {
   if (n == 0) return 0;
   cursor c = {s, s + n};
-  const int negative = parse_sign(&c);
+  const int negative = parse_sign_is_negative(&c);
   const uint64_t limit = (uint64_t)INT64_MAX + (uint64_t)negative;
   uint64_t u = 0;
   if (c.p == c.end) return 0;
@@ -368,10 +369,10 @@ static uint64_t pow10_u64(int e) {
   return p;
 }
 
-/* Returns floor(m * 2^q * 10^-k * 10^17), and whether the remainder is not 0. */
-static uint64_t scaled_digits(uint64_t m, int q, int k, int *out_rest) {
+/* Returns floor(m * 2^exponent2 * 10^(17 - exponent10)), and whether the remainder is not 0. */
+static uint64_t scale_to_18_digits(uint64_t m, int exponent2, int exponent10, int *out_has_rest) {
   big num, den;
-  const int e = FIRST_DIGITS - 1 - k, shift = q + e;
+  const int e = FIRST_DIGITS - 1 - exponent10, shift = exponent2 + e;
   big_set(&num, m);
   big_set(&den, 1);
   if (e >= 0)
@@ -382,7 +383,7 @@ static uint64_t scaled_digits(uint64_t m, int q, int k, int *out_rest) {
     big_shift_left(&num, (unsigned)shift);
   else
     big_shift_left(&den, (unsigned)-shift);
-  return big_divide(&num, &den, out_rest);
+  return big_divide(&num, &den, out_has_rest);
 }
 
 /* floor(x * log10(2)), exact for every exponent of f64. */
@@ -391,14 +392,14 @@ static int floor_log10_pow2(int x) {
   return (int)(t >= 0 ? t / unit : -((-t + unit - 1) / unit));
 }
 
-static decimal first_decimal_digits(uint64_t m, int q) {
+static decimal first_18_digits(uint64_t m, int exponent2) {
   int high = 63;
   while (m >> high == 0) high--;
-  decimal x = {.k = floor_log10_pow2(high + q)}; /* k is the exponent, or one too small */
-  x.digits = scaled_digits(m, q, x.k, &x.rest);
+  decimal x = {.k = floor_log10_pow2(high + exponent2)}; /* k is the exponent, or one too small */
+  x.digits = scale_to_18_digits(m, exponent2, x.k, &x.rest);
   if (x.digits < pow10_u64(FIRST_DIGITS)) return x;
   x.k++;
-  x.digits = scaled_digits(m, q, x.k, &x.rest);
+  x.digits = scale_to_18_digits(m, exponent2, x.k, &x.rest);
   return x;
 }
 
@@ -420,7 +421,7 @@ static decimal round_to_digits(decimal x, int n, int upwards) {
 static int reads_back(decimal x, int n, uint64_t bits, const format *f) {
   big d;
   big_set(&d, x.digits);
-  return round_scaled(&d, x.k - (n - 1), 0, f) == bits;
+  return round_big_times_pow10(&d, x.k - (n - 1), 0, f) == bits;
 }
 
 /* Returns whether some decimal of `n` digits reads back as `bits`, and writes this decimal to *out.
@@ -442,7 +443,7 @@ static decimal shortest_decimal(uint64_t bits, const format *f, int *out_n) {
   const int exponent = (int)(bits >> (f->precision - 1));
   const uint64_t hidden = (uint64_t)1 << (f->precision - 1), fraction = bits & (hidden - 1);
   const uint64_t m = exponent != 0 ? fraction | hidden : fraction;
-  const decimal x = first_decimal_digits(m, f->min_exponent + (exponent != 0 ? exponent - 1 : 0));
+  const decimal x = first_18_digits(m, f->min_exponent + (exponent != 0 ? exponent - 1 : 0));
   int low = 1, high = f->digits;
   decimal best = round_to_digits(x, high, 0), candidate;
   while (low < high) {
@@ -469,33 +470,33 @@ static char *append_repeated(char *out, char ch, int n) {
 }
 
 /* Appends the exponent as e+XX, with at least two digits. */
-static char *append_exponent(char *out, int k) {
-  const int e = k < 0 ? -k : k;
+static char *append_exponent(char *out, int exponent10) {
+  const int e = exponent10 < 0 ? -exponent10 : exponent10;
   *out++ = 'e';
-  *out++ = k < 0 ? '-' : '+';
+  *out++ = exponent10 < 0 ? '-' : '+';
   if (e >= 100) *out++ = (char)('0' + e / 100);
   *out++ = (char)('0' + e / 10 % 10);
   *out++ = (char)('0' + e % 10);
   return out;
 }
 
-/* Writes the digits d[0..n), with the point after the first, times 10^k. The longest text is 17
- * digits with sign, point and "e+308"; plain notation adds at most 15 zeros to few digits. */
-static void format_digits(const char *d, int n, int k, char *out) {
-  if (k < -4 || k > 15) {
+/* Writes the digits d[0..n), with the point after the first, times 10^exponent10. The longest text
+ * is 17 digits with sign, point and "e+308"; plain notation adds at most 15 zeros to few digits. */
+static void format_digits(const char *d, int n, int exponent10, char *out) {
+  if (exponent10 < -4 || exponent10 > 15) {
     *out++ = d[0];
     if (n > 1) *out++ = '.';
-    out = append_exponent(append_bytes(out, d + 1, n - 1), k);
-  } else if (k < 0) {
-    out = append_repeated(append_bytes(out, "0.", 2), '0', -k - 1);
+    out = append_exponent(append_bytes(out, d + 1, n - 1), exponent10);
+  } else if (exponent10 < 0) {
+    out = append_repeated(append_bytes(out, "0.", 2), '0', -exponent10 - 1);
     out = append_bytes(out, d, n);
-  } else if (n <= k + 1) {
-    out = append_repeated(append_bytes(out, d, n), '0', k + 1 - n);
+  } else if (n <= exponent10 + 1) {
+    out = append_repeated(append_bytes(out, d, n), '0', exponent10 + 1 - n);
     out = append_bytes(out, ".0", 2);
   } else {
-    out = append_bytes(out, d, k + 1);
+    out = append_bytes(out, d, exponent10 + 1);
     *out++ = '.';
-    out = append_bytes(out, d + k + 1, n - k - 1);
+    out = append_bytes(out, d + exponent10 + 1, n - exponent10 - 1);
   }
   *out = 0;
 }

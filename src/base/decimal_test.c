@@ -204,13 +204,14 @@ static void test_random_decimals(void) {
   compare_random_decimals(2000, 1200, 1500);
 }
 
-/* Modifies a decimal "digits e exponent": how == 1 makes it slightly larger by a 1 far behind all
- * digits, how == 2 slightly smaller by decrementing the last nonzero digit and appending nines. */
-static void nudge_decimal(char *s, int how) {
+/* Modifies a decimal "digits e exponent": up_or_down == 1 makes it slightly larger by a 1 far
+ * behind all digits, == 2 slightly smaller by decrementing the last nonzero digit and appending
+ * nines. */
+static void nudge_decimal(char *s, int up_or_down) {
   char *e = strchr(s, 'e'), suffix[16];
-  if (how == 0) return;
+  if (up_or_down == 0) return;
   (void)snprintf(suffix, sizeof suffix, "%s", e);
-  if (how == 1) { /* slightly larger: zeros beyond the digits that are kept, then a one */
+  if (up_or_down == 1) { /* slightly larger: zeros beyond the digits that are kept, then a one */
     memset(e, '0', 900);
     e += 900;
     *e++ = '1';
@@ -389,7 +390,7 @@ static void test_output_is_shortest(void) {
 /* ---- independence of environment and locale -------------------------------------------------- */
 
 /* Reading and writing give the same bits in the worst floating-point environment. */
-static void test_hostile_environment(void) {
+static void test_same_bits_in_hostile_fpenv(void) {
   const hostile_words before = hostile_read_words();
   long wrong = 0;
   hostile_write_words(hostile_worst_words());
@@ -426,7 +427,7 @@ int main(void) {
   test_output_notation();
   test_round_trips();
   test_output_is_shortest();
-  test_hostile_environment();
+  test_same_bits_in_hostile_fpenv();
   test_locale_with_decimal_comma();
   TEST_DONE();
 }

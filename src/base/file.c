@@ -57,8 +57,8 @@ static vt_status check_state_unchanged(int fd, const char *path, const vt_file_s
 /* Checks that the file is regular and within the limit. A file larger than half of the address
  * space is over any limit, so that the size plus one byte, for the terminating 0, cannot overflow.
  */
-static vt_status check_file_size(int fd, const char *path, uint64_t limit, vt_file_state *out,
-                                 vt_diag *d) {
+static vt_status read_checked_file_state(int fd, const char *path, uint64_t limit,
+                                         vt_file_state *out, vt_diag *d) {
   int regular = 0;
   vt_file_state s = {.size = 0};
   VT_TRY(read_file_state(fd, path, &s, &regular, d));
@@ -101,7 +101,7 @@ static vt_status read_if_unchanged(int fd, const char *path, const vt_file_state
 vt_status vt_file_read_fd(int fd, const char *path, uint64_t limit, vt_alloc a, vt_file *out,
                           vt_diag *d) {
   vt_file_state before = {.size = 0};
-  VT_TRY(check_file_size(fd, path, limit, &before, d));
+  VT_TRY(read_checked_file_state(fd, path, limit, &before, d));
   const size_t size = (size_t)before.size;
   uint8_t *data = vt_alloc_new(a, size + 1);
   if (data == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the %zu bytes of %s", size, path);
@@ -146,7 +146,7 @@ vt_source vt_source_from_memory(const void *p, size_t n) {
 vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
   vt_source s = {.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
   if (s.fd < 0) return system_failed("open", path, errno, d);
-  const vt_status status = check_file_size(s.fd, path, limit, &s.state, d);
+  const vt_status status = read_checked_file_state(s.fd, path, limit, &s.state, d);
   if (status != VT_OK) {
     (void)close(s.fd);
     return status;
@@ -228,7 +228,7 @@ static int format_temp_name(vt_file_writer *w) {
 /* Creates the temporary file. O_EXCL refuses an existing file or link, which belongs to somebody
  * else; it may be the leftover of a killed process that had the same process id, so the next name
  * is tried. */
-static vt_status open_temp(vt_file_writer *w, unsigned mode, vt_diag *d) {
+static vt_status create_temp_file(vt_file_writer *w, unsigned mode, vt_diag *d) {
   int error = EEXIST;
   for (int i = 0; i < TEMP_TRIES && error == EEXIST; i++) {
     if (!format_temp_name(w)) {
@@ -260,7 +260,7 @@ vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) {
     return VT_FAIL(d, VT_LIMIT, "the path %.64s... is too long", path);
   VT_TRY(check_target_is_file(path, &exists, &mode, d));
   VT_TRY(resolve_target(path, exists, w, d));
-  VT_TRY(open_temp(w, mode, d));
+  VT_TRY(create_temp_file(w, mode, d));
   /* the new file gets the permissions of the file that it replaces */
   return !exists || fchmod(w->fd, mode) == 0 ? VT_OK : abort_failed_write(w, errno, d);
 }
@@ -274,7 +274,7 @@ vt_status vt_file_create_in(int folder, const char *name, unsigned mode, vt_file
   if (n == 0 || n >= sizeof w->path || strchr(name, '/') != NULL)
     return VT_FAIL(d, VT_IO, "'%.64s' is not the name of a file in a folder", name);
   memcpy(w->path, name, n + 1);
-  return open_temp(w, mode, d);
+  return create_temp_file(w, mode, d);
 }
 
 vt_status vt_file_write(vt_file_writer *w, const void *p, size_t n, vt_diag *d) {

@@ -24,7 +24,7 @@ static const char *path_in_folder(const char *name) {
   return path[next];
 }
 
-static int count_entries(void) {
+static int count_folder_entries(void) {
   int n = 0;
   DIR *dir = opendir(folder);
   if (dir == NULL) return -1;
@@ -133,7 +133,7 @@ static void test_irregular_files_are_refused(void) {
 
 /* Kernel files with a wrong size (procfs reports 0 and has more, sysfs reports a page and has less)
  * stand in for files that grow or shrink while they are read. */
-static void test_size_that_changes(void) {
+static void test_changed_size_is_refused(void) {
   static const char *const lying[] = {"/proc/self/status",
                                       "/sys/kernel/mm/transparent_hugepage/enabled"};
   for (int i = 0; i < 2; i++) {
@@ -174,7 +174,7 @@ static void *change_and_resize(void *user, void *p, size_t old_size, size_t new_
 
 /* A file written to in place with the same size is refused, even if its time of writing was set
  * back. A file replaced by a rename, as our writers do, is read as it was when opened. */
-static void test_changes_of_same_size(void) {
+static void test_same_size_change_is_refused(void) {
   static const vt_status want[] = {VT_IO, VT_IO, VT_OK, VT_OK};
   char path[512], other[512];
   snprintf(path, sizeof path, "%s", path_in_folder("same"));
@@ -197,7 +197,7 @@ static void test_changes_of_same_size(void) {
   CHECK(unlink(path) == 0 && unlink(other) == 0);
 }
 
-static void test_read_without_memory(void) {
+static void test_read_without_memory_fails(void) {
   vt_diag d = {0};
   vt_file file;
   vt_fault f = {.left = 1};
@@ -227,12 +227,12 @@ static void test_replace_on_commit(void) {
   vt_file_writer w;
   const char *path = path_in_folder("target");
   CHECK(write_all(path, "old", 3, &d) == VT_OK);
-  const int before = count_entries();
+  const int before = count_folder_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(vt_file_write(&w, "newer", 5, &d) == VT_OK);
-  CHECK(file_holds(path, "old", 3) && count_entries() == before + 1);
+  CHECK(file_holds(path, "old", 3) && count_folder_entries() == before + 1);
   CHECK(vt_file_commit(&w, &d) == VT_OK);
-  CHECK(file_holds(path, "newer", 5) && count_entries() == before);
+  CHECK(file_holds(path, "newer", 5) && count_folder_entries() == before);
   vt_file_abort(&w); /* abort does nothing after commit */
   CHECK(file_holds(path, "newer", 5));
   CHECK(vt_file_write(&w, "x", 1, &d) == VT_INTERNAL && d.code == VT_INTERNAL);
@@ -242,17 +242,17 @@ static void test_abort_keeps_old_file(void) {
   vt_diag d = {0};
   vt_file_writer w;
   const char *path = path_in_folder("aborted");
-  const int before = count_entries();
+  const int before = count_folder_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(vt_file_write(&w, "half", 4, &d) == VT_OK);
   vt_file_abort(&w);
   vt_file_abort(&w);
-  CHECK(access(path, F_OK) != 0 && count_entries() == before);
+  CHECK(access(path, F_OK) != 0 && count_folder_entries() == before);
   CHECK(vt_file_commit(&w, &d) == VT_INTERNAL);
 }
 
 /* Two writers of one target use different temporary files. */
-static void test_two_writers(void) {
+static void test_two_writers_do_not_interfere(void) {
   vt_diag d = {0};
   vt_file_writer a, b;
   const char *path = path_in_folder("shared");
@@ -266,7 +266,7 @@ static void test_two_writers(void) {
 static void expect_create_fails(const char *path, vt_status want) {
   vt_diag d = {0};
   vt_file_writer w;
-  const int before = count_entries();
+  const int before = count_folder_entries();
   /* The writer begins with what an earlier use may have left in it: an open descriptor and the name
    * of a file. */
   memset(&w, 0, sizeof w);
@@ -276,7 +276,7 @@ static void expect_create_fails(const char *path, vt_status want) {
   CHECK(vt_file_create(path, &w, &d) == want && d.code == want && d.text[0] != 0);
   CHECK(w.temp[0] == 0 && w.fd == -1);
   vt_file_abort(&w); /* must neither close the descriptor nor remove the file that were left in w */
-  CHECK(count_entries() == before && close(innocent) == 0);
+  CHECK(count_folder_entries() == before && close(innocent) == 0);
 }
 
 static void test_refused_targets(void) {
@@ -313,12 +313,12 @@ static void test_write_fails(void) {
   small = before;
   small.rlim_cur = 65536;
   (void)signal(SIGXFSZ, SIG_IGN);
-  const int was = count_entries();
+  const int was = count_folder_entries();
   CHECK(vt_file_create(path, &w, &d) == VT_OK);
   CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
   CHECK(vt_file_write(&w, block, sizeof block, &d) == VT_IO);
   CHECK(setrlimit(RLIMIT_FSIZE, &before) == 0);
-  CHECK(strstr(d.text, path) != NULL && count_entries() == was && access(path, F_OK) != 0);
+  CHECK(strstr(d.text, path) != NULL && count_folder_entries() == was && access(path, F_OK) != 0);
 }
 
 static void on_alarm(int signal_number) { (void)signal_number; }
@@ -338,7 +338,7 @@ static int check_received_in_order(int fd, size_t n) {
 
 /* Writes that are interrupted or only partly done: the file is replaced by a slow pipe, and the
  * handler of a timer signal does not restart system calls. */
-static void test_interrupted_writes(void) {
+static void test_interrupted_write_is_complete(void) {
   enum { N = 4000000 };
   static unsigned char p[N];
   int ends[2], status = 1;
@@ -364,7 +364,7 @@ static void test_interrupted_writes(void) {
 
 /* The target becomes a folder between create and commit, so the rename fails and the temporary file
  * is removed. */
-static void test_commit_fails(void) {
+static void test_failed_commit_leaves_no_temp(void) {
   vt_diag d = {0};
   vt_file_writer w;
   const char *path = path_in_folder("late");
@@ -390,7 +390,7 @@ static void test_permissions_are_kept(void) {
 }
 
 /* If the target is a link, the file behind it is replaced; a dangling link is replaced itself. */
-static void test_symbolic_links(void) {
+static void test_file_behind_link_is_replaced(void) {
   vt_diag d = {0};
   struct stat st;
   const char *file = path_in_folder("behind"), *link = path_in_folder("link");
@@ -485,19 +485,19 @@ int main(void) {
   test_size_limits();
   test_sparse_giant_is_refused();
   test_irregular_files_are_refused();
-  test_size_that_changes();
-  test_changes_of_same_size();
-  test_read_without_memory();
+  test_changed_size_is_refused();
+  test_same_size_change_is_refused();
+  test_read_without_memory_fails();
   test_written_file_reads_back();
   test_replace_on_commit();
   test_abort_keeps_old_file();
-  test_two_writers();
+  test_two_writers_do_not_interfere();
   test_refused_targets();
   test_write_fails();
-  test_interrupted_writes();
-  test_commit_fails();
+  test_interrupted_write_is_complete();
+  test_failed_commit_leaves_no_temp();
   test_permissions_are_kept();
-  test_symbolic_links();
+  test_file_behind_link_is_replaced();
   test_source_reads_ranges();
   test_changed_source_is_refused();
   test_create_in_folder();

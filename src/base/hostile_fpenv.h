@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * hostile_fpenv.h - for tests: the worst floating-point environment that a host program may leave
  * behind (round toward zero and, if the machine can, flush subnormal operands and results), set and
- * read without vt_fpenv.h. */
+ * read without vt_fpenv.h. The words are the control registers; the probe computes two numbers that
+ * a wrong environment would change. */
 #ifndef HOSTILE_FPENV_H
 #define HOSTILE_FPENV_H
 #include <string.h>

@@ -79,7 +79,7 @@ static const group_files versions[] = {
 
 /* Returns the bytes that a group may still allocate; UINT64_MAX if it has no limit. Cached files
  * count as used, but the system reclaims them when memory is needed, so they are subtracted. */
-static uint64_t group_remaining(const group_files *v, const char *folder) {
+static uint64_t bytes_left_in_group(const group_files *v, const char *folder) {
   char path[MAX_PATH_BYTES + 64];
   uint64_t limit, used, cache = 0;
   (void)snprintf(path, sizeof path, "%s/%s", folder, v->limit);
@@ -94,7 +94,7 @@ static uint64_t group_remaining(const group_files *v, const char *folder) {
 /* Returns the minimum over the group of this process and all its parents. In a container the path
  * may be one that only the host can see: then only the root group's files exist. A path too long
  * for the buffer means the root group as well. */
-static uint64_t groups_remaining(const char *root, const group_files *v) {
+static uint64_t bytes_left_in_own_groups(const char *root, const group_files *v) {
   char text[MAX_TEXT], folder[MAX_PATH_BYTES];
   const char *at;
   uint64_t left = UINT64_MAX;
@@ -106,7 +106,7 @@ static uint64_t groups_remaining(const char *root, const group_files *v) {
   const size_t top = strlen(root) + strlen(v->top);
   if (all < 0 || (size_t)all >= sizeof folder) folder[top] = 0;
   for (;;) {
-    left = min_u64(left, group_remaining(v, folder));
+    left = min_u64(left, bytes_left_in_group(v, folder));
     char *slash = strrchr(folder, '/');
     if (strlen(folder) <= top || slash == NULL) return left;
     *slash = 0;
@@ -122,11 +122,11 @@ uint64_t vt_memory_available_under(const char *root) {
   if (read_number_after(path, "MemAvailable:", &kib))
     left = kib > UINT64_MAX / 1024 ? left : kib * 1024;
   for (size_t i = 0; i < sizeof versions / sizeof *versions; i++)
-    left = min_u64(left, groups_remaining(root, &versions[i]));
+    left = min_u64(left, bytes_left_in_own_groups(root, &versions[i]));
   return left;
 }
 
-static uint64_t address_space_remaining(void) {
+static uint64_t bytes_left_in_address_space(void) {
   struct rlimit limit;
   uint64_t pages;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
@@ -136,6 +136,6 @@ static uint64_t address_space_remaining(void) {
 }
 
 uint64_t vt_memory_available(void) {
-  const uint64_t left = min_u64(vt_memory_available_under(""), address_space_remaining());
+  const uint64_t left = min_u64(vt_memory_available_under(""), bytes_left_in_address_space());
   return left == UINT64_MAX ? 0 : left == 0 ? 1 : left;
 }

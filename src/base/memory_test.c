@@ -36,7 +36,7 @@ static void remove_files(void) {
   CHECK(system(command) == 0);
 }
 
-static void test_meminfo(void) {
+static void test_available_of_meminfo(void) {
   remove_files();
   CHECK(vt_memory_available_under(root) == UINT64_MAX);
   write_file("proc/meminfo",
@@ -52,7 +52,7 @@ static void test_meminfo(void) {
   CHECK(vt_memory_available_under(root) == UINT64_MAX);
 }
 
-static void test_control_groups(void) {
+static void test_least_of_control_groups(void) {
   remove_files();
   write_file("proc/self/cgroup", "0::/a/b\n");
   CHECK(vt_memory_available_under(root) == UINT64_MAX);
@@ -93,7 +93,7 @@ static void test_control_groups_v1(void) {
 }
 
 /* With a path too long for the buffer, the root group is read. */
-static void test_long_group_path(void) {
+static void test_too_long_group_path_means_root(void) {
   char text[3000] = "0::";
   remove_files();
   for (size_t i = 3; i < sizeof text - 1; i++) text[i] = i % 100 ? 'x' : '/';
@@ -106,7 +106,8 @@ static void test_long_group_path(void) {
 /* ---- this process ---- */
 
 static void test_address_space_limit(void) {
-  const uint64_t mib = (uint64_t)1 << 20, before = vt_memory_available(), size = process_size();
+  const uint64_t mib = (uint64_t)1 << 20, before = vt_memory_available(),
+                 size = process_virtual_bytes();
   struct rlimit limit, old;
   CHECK(getrlimit(RLIMIT_AS, &old) == 0);
   /* this is not Linux, or the address space is limited already */
@@ -125,10 +126,10 @@ static void test_address_space_limit(void) {
 int main(void) {
   snprintf(root, sizeof root, "/tmp/volta_memory_%ld", (long)getpid());
   CHECK(mkdir(root, 0700) == 0);
-  test_meminfo();
-  test_control_groups();
+  test_available_of_meminfo();
+  test_least_of_control_groups();
   test_control_groups_v1();
-  test_long_group_path();
+  test_too_long_group_path_means_root();
   test_address_space_limit();
   remove_files();
   CHECK(rmdir(root) == 0);

@@ -49,11 +49,11 @@ static int claim_job(vt_pool *p, uint64_t *out) {
   return 1;
 }
 
-/* Counts a job of a batch of n as done and wakes the caller after the last one. All accesses are
+/* Counts a job of the batch as done and wakes the caller after the last one. All accesses are
  * sequentially consistent, so either the caller sees that the last job is done, or this thread sees
  * that the caller is waiting. */
-static void finish_job(vt_pool *p, uint64_t n) {
-  if (atomic_fetch_add(&p->done, 1) + 1 < n || !atomic_load(&p->is_waiting)) return;
+static void count_job_as_done(vt_pool *p, uint64_t jobs_of_batch) {
+  if (atomic_fetch_add(&p->done, 1) + 1 < jobs_of_batch || !atomic_load(&p->is_waiting)) return;
   pthread_mutex_lock(&p->lock);
   pthread_cond_signal(&p->idle);
   pthread_mutex_unlock(&p->lock);
@@ -61,17 +61,17 @@ static void finish_job(vt_pool *p, uint64_t n) {
 
 /* Claims and executes jobs until none is left. `n` is read before the job is counted as done: after
  * the last job the caller may overwrite the fields of the batch. */
-static void run_jobs(vt_pool *p) {
+static void claim_and_run_jobs(vt_pool *p) {
   uint64_t job;
   while (claim_job(p, &job)) {
     const uint64_t n = p->n;
     p->fn(p->context, job);
-    finish_job(p, n);
+    count_job_as_done(p, n);
   }
 }
 
-/* Sleeps until a batch after number `seen` begins or the pool closes. As in finish_job, either the
- * thread that begins a batch sees the sleeper, or the sleeper sees the new batch. */
+/* Sleeps until a batch after number `seen` begins or the pool closes. As in count_job_as_done,
+ * either the thread that begins a batch sees the sleeper, or the sleeper sees the new batch. */
 static void sleep_until_batch(vt_pool *p, uint64_t seen) {
   pthread_mutex_lock(&p->lock);
   atomic_fetch_add(&p->sleepers, 1);
@@ -98,7 +98,7 @@ static void *worker_main(void *arg) {
   vt_fpenv inherited;
   uint64_t seen = 0;
   vt_fpenv_enter(&inherited);
-  while (wait_for_batch(p, &seen)) run_jobs(p);
+  while (wait_for_batch(p, &seen)) claim_and_run_jobs(p);
   return NULL;
 }
 
@@ -179,7 +179,7 @@ static void begin_batch(vt_pool *p, uint64_t n, vt_job_fn *fn, void *context) {
   publish_batch(p);
 }
 
-static void finish_batch(vt_pool *p) {
+static void wait_until_batch_is_done(vt_pool *p) {
   for (int i = 0; i < p->spins && atomic_load(&p->done) < p->n; i++) vt_cpu_pause();
   if (atomic_load(&p->done) == p->n) return;
   pthread_mutex_lock(&p->lock);
@@ -198,8 +198,8 @@ void vt_pool_run(vt_pool *p, uint64_t n, vt_job_fn *fn, void *context) {
     for (uint64_t job = 0; job < n; job++) fn(context, job);
   } else {
     begin_batch(p, n, fn, context);
-    run_jobs(p);
-    finish_batch(p);
+    claim_and_run_jobs(p);
+    wait_until_batch_is_done(p);
   }
   vt_fpenv_leave(&caller);
 }

@@ -71,7 +71,7 @@ static void test_results_do_not_depend_on_threads(void) {
 }
 
 /* Many short batches: a worker that is late for one batch must not disturb the next. */
-static void test_many_batches(void) {
+static void test_each_job_once_in_many_batches(void) {
   static job_results w;
   vt_fault f = {0};
   vt_pool *p = new_pool(4, &f);
@@ -89,7 +89,7 @@ static void test_many_batches(void) {
 
 /* Pauses after which the workers still spin, are about to sleep, or sleep. The smaller pool has no
  * more threads than most machines have processors, so that it spins at all. */
-static void test_pauses_between_batches(void) {
+static void test_each_job_once_after_pauses(void) {
   static job_results w;
   static const long pauses[] = {0, 1000, 10000, 40000, 60000, 100000, 300000};
   vt_fault f = {0};
@@ -127,18 +127,18 @@ static void test_free_at_any_time(void) {
   CHECK(f.live == 0);
 }
 
-static void add_number(void *context, uint64_t job) {
+static void add_job_number(void *context, uint64_t job) {
   atomic_fetch_add((atomic_ullong *)context, job + 1);
 }
 
 /* Tiny jobs make the threads contend for the counter of unclaimed jobs. */
-static void test_tiny_jobs(void) {
+static void test_tiny_jobs_are_each_done_once(void) {
   const uint64_t n = 500000;
   atomic_ullong total;
   vt_fault f = {0};
   atomic_init(&total, 0);
   vt_pool *p = new_pool(4, &f);
-  vt_pool_run(p, n, add_number, &total);
+  vt_pool_run(p, n, add_job_number, &total);
   CHECK(atomic_load(&total) == n * (n + 1) / 2);
   vt_pool_free(p);
 }
@@ -155,7 +155,7 @@ typedef struct thread_records {
 } thread_records;
 
 /* Waits until all threads are in this job, so that every thread of the pool has exactly one. */
-static void record_thread(void *context, uint64_t job) {
+static void record_thread_environment(void *context, uint64_t job) {
   thread_records *c = context;
   sigset_t mask;
   atomic_fetch_add(&c->present, 1);
@@ -175,7 +175,7 @@ static void test_caller_in_hostile_environment(void) {
   hostile_write_words(hostile_worst_words());
   vt_pool *p = new_pool(THREADS, &f);
   const hostile_words made = hostile_read_words();
-  vt_pool_run(p, THREADS, record_thread, &c);
+  vt_pool_run(p, THREADS, record_thread_environment, &c);
   const hostile_words after = hostile_read_words();
   vt_pool_free(p);
   hostile_write_words(before);
@@ -228,7 +228,7 @@ static void test_single_job_of_hostile_caller(void) {
     atomic_store(&c.present, THREADS);
     memset(c.probe, 0, sizeof c.probe);
     hostile_write_words(hostile_worst_words());
-    vt_pool_run(p, 1, record_thread, &c);
+    vt_pool_run(p, 1, record_thread_environment, &c);
     const hostile_words after = hostile_read_words();
     hostile_write_words(before);
     vt_pool_free(p);
@@ -277,7 +277,7 @@ static void *wait_for_release(void *arg) {
 }
 
 /* Returns how many of `n` threads the system lets this process start, measured without the pool. */
-static int threads_allowed(int n) {
+static int count_startable_threads(int n) {
   static pthread_t t[64];
   static atomic_int released;
   int started = 0;
@@ -297,7 +297,7 @@ static int create_pool_without_threads(void) {
   vt_diag d = {0};
   if (geteuid() == 0 && setuid(65534) != 0) return 77;
   if (setrlimit(RLIMIT_NPROC, &few) != 0) return 77;
-  if (threads_allowed(63) == 63) return 77;
+  if (count_startable_threads(63) == 63) return 77;
   const vt_status s = vt_pool_new(64, vt_fault_alloc(&f), &p, &d);
   (void)fprintf(stderr, "pool_test: %s\n", d.text);
   return s == VT_NOMEM && p == NULL && f.live == 0 ? 0 : 1;
@@ -318,10 +318,10 @@ static void test_thread_creation_fails(void) {
 int main(void) {
   test_thread_creation_fails(); /* runs first, while this process still has a single thread */
   test_results_do_not_depend_on_threads();
-  test_many_batches();
-  test_pauses_between_batches();
+  test_each_job_once_in_many_batches();
+  test_each_job_once_after_pauses();
   test_free_at_any_time();
-  test_tiny_jobs();
+  test_tiny_jobs_are_each_done_once();
   test_caller_in_hostile_environment();
   test_single_job_of_hostile_caller();
   test_run_waits_for_the_last_job();

@@ -29,7 +29,8 @@ static void fill_random(item *v, size_t n, uint32_t keys, uint32_t *seed) {
 
 /* Returns whether v is a permutation of the original items, ordered by key and then by original
  * position. */
-static int is_sorted(const item *v, size_t n, uint32_t keys, uint32_t seed, int sign) {
+static int is_stably_sorted_permutation(const item *v, size_t n, uint32_t keys, uint32_t seed,
+                                        int sign) {
   static item original[5000];
   static char seen[5000];
   fill_random(original, n, keys, &seed);
@@ -54,7 +55,7 @@ static void test_sorted_and_stable(void) {
       const uint32_t start = seed;
       fill_random(v, n, keys, &seed);
       CHECK(vt_sort(v, n, sizeof v[0], compare_keys, &sign, vt_fault_alloc(&f)) == VT_OK);
-      CHECK(is_sorted(v, n, keys, start, sign));
+      CHECK(is_stably_sorted_permutation(v, n, keys, start, sign));
     }
   CHECK(f.live == 0 && f.asked > 0);
 }

@@ -23,7 +23,7 @@ static vt_status system_failed(const char *what, int error, vt_diag *d) {
 }
 
 /* Refuses a file or folder that another user could have written to. */
-static vt_status check_owner(const struct stat *st, vt_diag *d) {
+static vt_status check_only_owner_can_write(const struct stat *st, vt_diag *d) {
   if (st->st_uid != geteuid()) return VT_FAIL(d, VT_IO, "it belongs to another user");
   if ((st->st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return VT_FAIL(d, VT_IO, "others than its owner may write to it");
@@ -51,8 +51,8 @@ vt_status vt_store_open(vt_store *s, const char *path, uint64_t limit, vt_diag *
     return system_failed("it cannot be made", errno, d);
   const int folder = open(name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
   if (folder < 0) return system_failed("it cannot be opened", errno, d);
-  vt_status status =
-      fstat(folder, &st) == 0 ? check_owner(&st, d) : system_failed("it cannot be read", errno, d);
+  vt_status status = fstat(folder, &st) == 0 ? check_only_owner_can_write(&st, d)
+                                             : system_failed("it cannot be read", errno, d);
   if (status == VT_OK) {
     *s = (vt_store){.folder = folder, .limit = limit};
   } else {
@@ -68,12 +68,12 @@ void vt_store_close(vt_store *s) {
 
 /* ---- reading ---- */
 
-static vt_status read_trusted(int fd, const char *name, uint64_t limit, vt_alloc a, vt_file *out,
-                              vt_diag *d) {
+static vt_status check_owner_and_read(int fd, const char *name, uint64_t limit, vt_alloc a,
+                                      vt_file *out, vt_diag *d) {
   struct stat st;
   if (fstat(fd, &st) != 0) return system_failed("it cannot be read", errno, d);
   if (!S_ISREG(st.st_mode)) return VT_FAIL(d, VT_IO, "it is not a regular file");
-  VT_TRY(check_owner(&st, d));
+  VT_TRY(check_only_owner_can_write(&st, d));
   return vt_file_read_fd(fd, name, limit, a, out, d);
 }
 
@@ -85,7 +85,7 @@ static vt_status read_once(const vt_store *s, const char *name, vt_alloc a, int 
   const int fd = openat(s->folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (fd < 0) return errno == ENOENT ? VT_OK : system_failed("it cannot be opened", errno, d);
   *out_there = 1;
-  const vt_status status = read_trusted(fd, name, s->limit, a, out, d);
+  const vt_status status = check_owner_and_read(fd, name, s->limit, a, out, d);
   (void)close(fd);
   return status;
 }
@@ -134,14 +134,14 @@ static int is_store_name(const char *name) {
 
 /* Returns 1 for a finished file of the store, 0 for an unfinished one, -1 for a file of somebody
  * else. */
-static int file_kind(const char *name) {
+static int finished_unfinished_or_foreign(const char *name) {
   if (strlen(name) >= VT_STORE_NAME_MAX) return -1;
   if (strncmp(name, unfinished, sizeof unfinished - 1) == 0) return 0;
   return is_store_name(name) ? 1 : -1;
 }
 
 static void add_item(listing *l, const vt_store *s, const char *name) {
-  const int kind = file_kind(name);
+  const int kind = finished_unfinished_or_foreign(name);
   struct stat st;
   if (kind < 0 || fstatat(s->folder, name, &st, AT_SYMLINK_NOFOLLOW) != 0) return;
   if (!S_ISREG(st.st_mode)) return;
@@ -181,7 +181,7 @@ uint64_t vt_store_bytes(const vt_store *s, vt_alloc a) {
 
 /* ---- keeping within the limit ---- */
 
-static int by_last_use(const void *a, const void *b, const void *context) {
+static int compare_last_use(const void *a, const void *b, const void *context) {
   const item *x = a, *y = b;
   (void)context;
   if (x->used.tv_sec != y->used.tv_sec) return x->used.tv_sec < y->used.tv_sec ? -1 : 1;
@@ -192,11 +192,11 @@ static int by_last_use(const void *a, const void *b, const void *context) {
 /* Removes abandoned unfinished files, and the least recently used files until the store is within
  * its limit, but not `fresh`, the file just written. A file that another process removed meanwhile
  * counts as removed. `now` is the time of the file system, taken from the file just written. */
-static vt_status evict(const vt_store *s, const char *fresh, int64_t now, vt_alloc a,
-                       uint64_t *removed, vt_diag *d) {
+static vt_status evict_old_files(const vt_store *s, const char *fresh, int64_t now, vt_alloc a,
+                                 uint64_t *removed, vt_diag *d) {
   listing l;
   vt_status status = list_folder(&l, s, a, d);
-  if (status == VT_OK && vt_sort(l.items, l.n, sizeof *l.items, by_last_use, NULL, a) != VT_OK)
+  if (status == VT_OK && vt_sort(l.items, l.n, sizeof *l.items, compare_last_use, NULL, a) != VT_OK)
     status = VT_FAIL(d, VT_NOMEM, "out of memory");
   for (uint32_t i = 0; status == VT_OK && i < l.n; i++) {
     const item *x = &l.items[i];
@@ -228,5 +228,5 @@ vt_status vt_store_write(const vt_store *s, const char *name, const void *bytes,
   VT_TRY(vt_file_create_in(s->folder, name, 0600, &w, d));
   const vt_status status = write_and_commit(&w, bytes, n, &now, d);
   vt_file_abort(&w);
-  return status == VT_OK ? evict(s, name, now, a, out_removed, d) : status;
+  return status == VT_OK ? evict_old_files(s, name, now, a, out_removed, d) : status;
 }

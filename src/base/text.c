@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * text.c - the growing string, and the edit distance for "did you mean". */
+ * text.c - the growing string, and the edit distance for "did you mean", which is 99 if it is
+ * above 3. */
 #include "vt_text.h"
 #include <stdarg.h>
 #include <stdint.h>
@@ -75,7 +76,7 @@ static void add_signed(vt_text *t, int64_t x) {
 /* Formats %s, %u, %llu and %lld, the conversions that printers of graphs and plans use most,
  * without vsnprintf. Returns 0 at any other conversion; a part of the text may have been added by
  * then. */
-static int add_common_conversions(vt_text *t, const char *fmt, va_list ap) {
+static int try_add_common_conversions(vt_text *t, const char *fmt, va_list ap) {
   for (;;) {
     const char *percent = strchr(fmt, '%');
     vt_text_add_bytes(t, fmt, percent != NULL ? (size_t)(percent - fmt) : strlen(fmt));
@@ -102,8 +103,8 @@ static int add_common_conversions(vt_text *t, const char *fmt, va_list ap) {
 }
 
 /* Adds all of the formatted text, or nothing if memory runs out. Printing a plan adds tens of
- * thousands of short pieces, and vsnprintf would dominate its time; so add_common_conversions is
- * tried first.
+ * thousands of short pieces, and vsnprintf would dominate its time; so try_add_common_conversions
+ * is tried first.
  */
 void vt_text_add(vt_text *t, const char *fmt, ...) {
   const size_t start = t->n;
@@ -111,7 +112,7 @@ void vt_text_add(vt_text *t, const char *fmt, ...) {
   if (t->failed) return;
   va_start(ap, fmt);
   va_copy(again, ap);
-  if (!add_common_conversions(t, fmt, ap) && !t->failed) {
+  if (!try_add_common_conversions(t, fmt, ap) && !t->failed) {
     t->n = start;
     add_printf(t, fmt, again);
   }

@@ -54,7 +54,7 @@ static void test_terminating_zero_fits(void) {
 
 /* Conversions formatted by our own code and by vsnprintf, separate and mixed, give the text that
  * printf gives. */
-static void test_formats(void) {
+static void test_formats_equal_printf(void) {
   static const unsigned long long numbers[] = {0,   1,   9,          10,        99,
                                                100, 101, UINT32_MAX, INT64_MAX, UINT64_MAX};
   char want[400];
@@ -156,7 +156,7 @@ int main(void) {
   test_capacity_grows();
   test_add_bytes();
   test_terminating_zero_fits();
-  test_formats();
+  test_formats_equal_printf();
   test_pieces_are_added_whole();
   test_every_allocation_failure();
   test_too_long_is_refused();

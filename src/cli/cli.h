@@ -35,7 +35,7 @@ typedef struct cli_error {
 vt_status cli_args_parse(int argc, char **argv, cli_args *out, cli_error *e) VT_NODISCARD;
 void cli_args_free(cli_args *a);
 /* 1 if the verb has a flag with this name. */
-int cli_has_flag(const cli_args *a, const char *name);
+int cli_verb_accepts_flag(const cli_args *a, const char *name);
 /* The value of flag `name`; NULL if it was not given. The verb must have the flag (asserted). */
 const char *cli_flag_value(const cli_args *a, const char *name);
 /* Value number `i` of a flag that may be given more than once; NULL past the end. */
@@ -44,12 +44,13 @@ const char *cli_flag_value_at(const cli_args *a, const char *name, uint32_t i);
  * flag was not given. */
 vt_status cli_flag_value_u64(const cli_args *a, const char *name, uint64_t otherwise, uint64_t *out,
                              cli_error *e) VT_NODISCARD;
-/* VT_USAGE if the flags `x` and `y` are both given. */
-vt_status cli_refuse_both(const cli_args *a, const char *x, const char *y,
+/* VT_USAGE if `flag` and `other` are both given. */
+vt_status cli_refuse_both(const cli_args *a, const char *flag, const char *other,
                           cli_error *e) VT_NODISCARD;
-/* The name most similar to `word`, for "did you mean"; NULL if no name is similar. `next` returns
- * name `i`, and NULL past the last one. */
-const char *cli_nearest_name(const char *word, const char *(*next)(uint32_t i, const void *context),
+/* The name most similar to `word`, for "did you mean"; NULL if no name is similar. `name_at`
+ * returns name `i`, and NULL past the last one. */
+const char *cli_nearest_name(const char *word,
+                             const char *(*name_at)(uint32_t i, const void *context),
                              const void *context);
 vt_status cli_fail_unknown_verb(const char *word, cli_error *e) VT_NODISCARD;
 int cli_wants_version(const cli_args *a);
@@ -79,14 +80,14 @@ void cli_print_escaped(const char *name);
 const char *cli_escape_text(const char *text, char *out_text, size_t room);
 void cli_flush(void);
 /* Flushes standard output and returns the exit code for the status of the verb. */
-int cli_finish(vt_status s);
+int cli_flush_and_exit_code(vt_status s);
 
 void cli_set_verbosity(const cli_args *a); /* sets the verbosity from -q and -v */
 /* Prints to standard error unless -q was given. */
 void cli_narrate(const char *format, ...) VT_PRINTF(1, 2);
 void cli_warn(void *user, const char *text); /* prints a note of the library; ignores `user` */
 /* Prints to standard error if -v was given. */
-void cli_detail(const char *format, ...) VT_PRINTF(1, 2);
+void cli_narrate_if_verbose(const char *format, ...) VT_PRINTF(1, 2);
 
 /* Replaces the hint of the error. */
 void cli_set_hint(cli_error *e, const char *format, ...) VT_PRINTF(2, 3);
@@ -114,7 +115,7 @@ vt_status cli_file_check_writable(const char *path, cli_error *e) VT_NODISCARD;
 vt_status cli_file_equals(const char *path, const char *text, int *out, cli_error *e) VT_NODISCARD;
 /* Copies line number `line` (from 1) of a file to `out`, truncated to `room` bytes; "" if the file
  * cannot be read. */
-void cli_file_line(const char *path, uint32_t line, char *out, size_t room);
+void cli_file_read_line(const char *path, uint32_t line, char *out, size_t room);
 /* Splits "FILE:KEY" or "FILE". The caller frees *out_path. *out_key points into the same memory; it
  * is NULL if there is no key. */
 vt_status cli_split_file_key(const char *text, char **out_path, const char **out_key,
@@ -123,7 +124,7 @@ vt_status cli_split_file_key(const char *text, char **out_path, const char **out
 vt_status cli_folder_make(const char *path, cli_error *e) VT_NODISCARD;
 /* Returns "FOLDER/NAME.SUFFIX", where unsafe bytes of the name are percent-encoded. The caller
  * frees it. NULL: out of memory. */
-char *cli_path_join(const char *folder, const char *name, const char *suffix);
+char *cli_path_join_escaped(const char *folder, const char *name, const char *suffix);
 /* Copies `n` bytes and adds a 0; the caller frees the copy; NULL: out of memory. */
 char *cli_text_copy(const char *text, size_t n);
 const char *cli_basename(const char *path);
@@ -140,7 +141,7 @@ void cli_type_text(const vt_tensor *t, char out[CLI_TYPE_SIZE]); /* "f32[2, 3]" 
 /* Element `i` as the shortest text that parses back to the same bits. */
 void cli_element_text(const vt_tensor *t, uint64_t i, char out[CLI_VALUE_SIZE]);
 /* Like cli_element_text, for an element of type `dtype` that is given by its bit pattern. */
-void cli_bits_text(uint32_t dtype, uint64_t bits, char out[CLI_VALUE_SIZE]);
+void cli_text_of_element_bits(uint32_t dtype, uint64_t bits, char out[CLI_VALUE_SIZE]);
 /* Row-major position `i` as "[1, 2, 3]". */
 void cli_index_text(const vt_tensor *t, uint64_t i, char out[CLI_TYPE_SIZE]);
 double cli_element_number(const vt_tensor *t, uint64_t i); /* element `i` converted to f64 */
@@ -148,7 +149,7 @@ int cli_dtype_is_float(uint32_t dtype);
 int cli_is_nan(double v);
 int cli_is_inf(double v);
 /* Prints the first CLI_FIRST_VALUES elements on one line, separated by spaces. */
-void cli_print_elements(const vt_tensor *t, uint64_t count);
+void cli_print_first_elements(const vt_tensor *t, uint64_t count);
 enum { CLI_FIRST_VALUES = 6 };
 
 /* ---- verbs (verb_*.c)
@@ -160,6 +161,6 @@ enum { CLI_FIRST_VALUES = 6 };
 #include "options.def"
 #undef CLI_VERB
 #undef CLI_FLAG
-vt_status cli_version(cli_error *e) VT_NODISCARD;
+vt_status cli_print_version(cli_error *e) VT_NODISCARD;
 
 #endif

@@ -32,7 +32,7 @@ const cli_work cli_works[] = {
 #undef BENCH_ROW
     {NULL, NULL, {0, 0, 0}}};
 
-cli_work cli_work_shrunk(const cli_work *w) {
+cli_work cli_work_reduced_to_check_sizes(const cli_work *w) {
   cli_work less = *w;
   for (int i = 0; i < 3; i++)
     if (less.size[i] > w->kind->least[i]) less.size[i] = w->kind->least[i];
@@ -98,7 +98,7 @@ static vt_status allocate_tensor_data(vt_tensor *t, cli_error *e) {
 
 /* Fills an operand with numbers in [-1, 1) that have 16 bits. Their values do not matter, because
  * all lanes get the same ones. */
-static void fill_operand(float *x, uint64_t n) {
+static void fill_pseudo_random(float *x, uint64_t n) {
   uint32_t state = (uint32_t)n;
   for (uint64_t i = 0; i < n; i++) {
     state = state * 1664525u + 1013904223u;
@@ -108,21 +108,21 @@ static void fill_operand(float *x, uint64_t n) {
 
 /* Makes the first operand of a product, which the peer needs too. The operands of other kinds of
  * work are random inputs of the programs. */
-static vt_status make_first_operand(const cli_work *w, cli_stage *s, cli_error *e) {
+static vt_status make_first_operand_of_product(const cli_work *w, cli_stage *s, cli_error *e) {
   if (w->kind->peer == CLI_PEER_none) return VT_OK;
   s->x = (vt_tensor){.dtype = VT_DTYPE_F32, .rank = 2, .dim = {w->size[0], w->size[2]}};
   VT_TRY(allocate_tensor_data(&s->x, e));
-  fill_operand(s->x.data, (uint64_t)(w->size[0] * w->size[2]));
+  fill_pseudo_random(s->x.data, (uint64_t)(w->size[0] * w->size[2]));
   return VT_OK;
 }
 
 /* Makes the weights of a product in the shape of the program's parameter, and sets them. */
-static vt_status make_weights(vt_program *p, cli_stage *s, cli_error *e) {
+static vt_status make_and_set_weights(vt_program *p, cli_stage *s, cli_error *e) {
   uint64_t count, bytes;
   VT_TRY(vt_program_get_param(p, "w", &s->w, &e->diag));
   VT_TRY(allocate_tensor_data(&s->w, e));
   VT_TRY(vt_tensor_bytes(&s->w, &count, &bytes, &e->diag));
-  fill_operand(s->w.data, count);
+  fill_pseudo_random(s->w.data, count);
   return vt_program_set_param(p, "w", &s->w, &e->diag);
 }
 
@@ -132,7 +132,8 @@ static vt_status add_program_lane(const cli_work *w, const cli_bench_target *tar
   const int weights_as_input = s->n > 1;
   l->name = name;
   VT_TRY(new_work_program(w, target, weights_as_input, &l->program, e));
-  if (w->kind->weights[0] != '\0' && !weights_as_input) VT_TRY(make_weights(l->program, s, e));
+  if (w->kind->weights[0] != '\0' && !weights_as_input)
+    VT_TRY(make_and_set_weights(l->program, s, e));
   if (weights_as_input) VT_TRY(vt_program_set_input(l->program, "w", &s->w, &e->diag));
   if (s->x.data != NULL) VT_TRY(vt_program_set_input(l->program, "x", &s->x, &e->diag));
   VT_TRY(vt_program_random_inputs(l->program, SEED, &e->diag));
@@ -143,21 +144,22 @@ static vt_status add_program_lane(const cli_work *w, const cli_bench_target *tar
  * one, because more threads are not always faster. The setting with the best call wins. */
 enum { MOST_SETTINGS = 64 };
 
-static uint32_t list_peer_settings(const cli_bench_target *target, const cli_lane *like,
-                                   cli_lane *out) {
+static uint32_t make_lane_per_peer_setting(const cli_bench_target *target,
+                                           const cli_lane *template_lane, cli_lane *out) {
   uint32_t n = 0;
   for (uint32_t core = 0; core < cli_peer_core_count(target->peer); core++)
     for (uint32_t t = target->threads; t > 0 && n < MOST_SETTINGS; t /= 2) {
-      out[n] = *like;
+      out[n] = *template_lane;
       out[n++].setting = (cli_setting){core, t};
     }
   return n;
 }
 
-static vt_status choose_peer_setting(const cli_bench_target *target, cli_lane *l, cli_error *e) {
+static vt_status choose_fastest_peer_setting(const cli_bench_target *target, cli_lane *l,
+                                             cli_error *e) {
   cli_lane lanes[MOST_SETTINGS];
   cli_pace pace = target->trial;
-  const uint32_t n = list_peer_settings(target, l, lanes);
+  const uint32_t n = make_lane_per_peer_setting(target, l, lanes);
   uint32_t best = 0;
   VT_TRY(cli_lanes_time(lanes, n, &pace, e));
   for (uint32_t i = 1; i < n; i++)
@@ -179,7 +181,7 @@ static vt_status add_peer_lane(const cli_work *w, const cli_bench_target *target
                   .peer = target->peer,
                   .product = {w->size[0], w->size[1], w->size[2], transposed, vector, s->x.data,
                               s->w.data, s->c}};
-  VT_TRY(choose_peer_setting(target, l, e));
+  VT_TRY(choose_fastest_peer_setting(target, l, e));
   cli_peer_set_threads(l->peer, l->setting);
   return cli_lane_call(l, e);
 }
@@ -191,7 +193,8 @@ static vt_status get_first_output(vt_program *p, vt_tensor *out, cli_error *e) {
   return vt_program_output(p, 0, &name, out, &e->diag);
 }
 
-static vt_status check_same_bits(vt_program *a, vt_program *b, const char *what, cli_error *e) {
+static vt_status check_first_outputs_same_bits(vt_program *a, vt_program *b, const char *what,
+                                               cli_error *e) {
   vt_tensor x, y;
   vt_compare v = {.size = sizeof v};
   VT_TRY(get_first_output(a, &x, e));
@@ -205,7 +208,7 @@ static vt_status check_same_bits(vt_program *a, vt_program *b, const char *what,
 
 /* Checks that the peer computed the same product. Its bits may differ from ours, because it sums in
  * another order. Every product of two operands is below 1, so a sum is below k. */
-static vt_status check_same_product(const cli_work *w, const cli_stage *s, cli_error *e) {
+static vt_status check_peer_product_close(const cli_work *w, const cli_stage *s, cli_error *e) {
   const double most = 1e-5 * (double)w->size[2] + 1e-3;
   vt_tensor y;
   VT_TRY(get_first_output(s->lanes[0].program, &y, e));
@@ -222,14 +225,15 @@ static vt_status check_same_product(const cli_work *w, const cli_stage *s, cli_e
 static vt_status open_lanes(const cli_work *w, const cli_bench_target *target, cli_stage *s,
                             cli_error *e) {
   const int weights = w->kind->weights[0] != '\0';
-  VT_TRY(make_first_operand(w, s, e));
+  VT_TRY(make_first_operand_of_product(w, s, e));
   VT_TRY(add_program_lane(w, target, weights ? "parameter" : "none", s, e));
   if (weights) VT_TRY(add_program_lane(w, target, "input", s, e));
   if (weights)
-    VT_TRY(check_same_bits(s->lanes[0].program, s->lanes[1].program, "weights as an input", e));
+    VT_TRY(check_first_outputs_same_bits(s->lanes[0].program, s->lanes[1].program,
+                                         "weights as an input", e));
   if (target->peer == NULL || w->kind->peer == CLI_PEER_none) return VT_OK;
   VT_TRY(add_peer_lane(w, target, s, e));
-  return check_same_product(w, s, e);
+  return check_peer_product_close(w, s, e);
 }
 
 vt_status cli_stage_open(const cli_work *w, const cli_bench_target *target, cli_stage *out,
@@ -251,7 +255,7 @@ void cli_stage_close(cli_stage *s) {
 
 vt_status cli_work_check_against_reference(const cli_work *w, const cli_bench_target *target,
                                            cli_error *e) {
-  const cli_work less = cli_work_shrunk(w);
+  const cli_work less = cli_work_reduced_to_check_sizes(w);
   const cli_bench_target own = {.backend = target->backend, .threads = target->threads};
   const cli_bench_target truth = {.backend = "reference", .threads = 1};
   cli_stage a = {0}, b = {0};
@@ -259,7 +263,8 @@ vt_status cli_work_check_against_reference(const cli_work *w, const cli_bench_ta
   cli_work_name(&less, name);
   vt_status s = cli_stage_open(&less, &truth, &a, e);
   if (s == VT_OK) s = cli_stage_open(&less, &own, &b, e);
-  if (s == VT_OK) s = check_same_bits(a.lanes[0].program, b.lanes[0].program, name, e);
+  if (s == VT_OK)
+    s = check_first_outputs_same_bits(a.lanes[0].program, b.lanes[0].program, name, e);
   cli_stage_close(&a);
   cli_stage_close(&b);
   return s;

@@ -31,7 +31,7 @@ typedef struct cli_work {
 
 extern const cli_work cli_works[];
 /* The same work with each size reduced to the kind's `least` size if it is larger. */
-cli_work cli_work_shrunk(const cli_work *w);
+cli_work cli_work_reduced_to_check_sizes(const cli_work *w);
 enum { CLI_WORK_NAME = 64 };
 void cli_work_name(const cli_work *w, char out[CLI_WORK_NAME]); /* "sgemm 64x768x3072" */
 

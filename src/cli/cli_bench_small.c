@@ -39,24 +39,25 @@ static uint64_t median(uint64_t *ns) {
   return ns[CALLS / 2];
 }
 
-static vt_status time_call(vt_program *p, const vt_tensor *x, uint64_t at[4], cli_error *e) {
+static vt_status time_upload_run_download(vt_program *p, const vt_tensor *x, uint64_t stamps_ns[4],
+                                          cli_error *e) {
   const char *name;
   vt_tensor y;
-  at[0] = now_ns();
+  stamps_ns[0] = now_ns();
   VT_TRY(vt_program_set_input(p, "x", x, &e->diag));
-  at[1] = now_ns();
+  stamps_ns[1] = now_ns();
   VT_TRY(vt_program_run(p, &e->diag));
-  at[2] = now_ns();
+  stamps_ns[2] = now_ns();
   VT_TRY(vt_program_output(p, 0, &name, &y, &e->diag));
-  at[3] = now_ns();
+  stamps_ns[3] = now_ns();
   return VT_OK;
 }
 
-static vt_status time_calls(vt_program *p, const vt_tensor *x, samples *s, costs *out,
-                            cli_error *e) {
+static vt_status measure_median_costs(vt_program *p, const vt_tensor *x, samples *s, costs *out,
+                                      cli_error *e) {
   uint64_t at[4];
   for (int i = -WARM; i < CALLS; i++) {
-    VT_TRY(time_call(p, x, at, e));
+    VT_TRY(time_upload_run_download(p, x, at, e));
     if (i < 0) continue;
     s->in[i] = at[1] - at[0], s->run[i] = at[2] - at[1], s->out[i] = at[3] - at[2];
   }
@@ -71,30 +72,31 @@ static vt_status measure_backend(const vt_model *m, const char *backend, const v
       .size = sizeof o, .n_bind = 1, .bind = &bind, .backend = backend, .threads = 1};
   vt_program *p = NULL;
   VT_TRY(vt_program_new(m, &o, &p, &e->diag));
-  const vt_status status = time_calls(p, x, s, out, e);
+  const vt_status status = measure_median_costs(p, x, s, out, e);
   vt_program_free(p);
   return status;
 }
 
-static void print_costs(int64_t n, costs device, costs cpu, json_t *list) {
+static void print_or_append_costs(int64_t n_elements, costs device, costs cpu, json_t *list) {
   if (list == NULL)
-    cli_print("%9lld %11.1f %9.1f %10.1f %11.1f\n", (long long)n * 4, (double)device.in / 1e3,
-              (double)device.run / 1e3, (double)device.out / 1e3, (double)cpu.run / 1e3);
+    cli_print("%9lld %11.1f %9.1f %10.1f %11.1f\n", (long long)n_elements * 4,
+              (double)device.in / 1e3, (double)device.run / 1e3, (double)device.out / 1e3,
+              (double)cpu.run / 1e3);
   else
-    cli_json_append(list,
-                    json_pack("{s:I, s:I, s:I, s:I, s:I}", "bytes", (json_int_t)n * 4, "in_ns",
-                              (json_int_t)device.in, "run_ns", (json_int_t)device.run, "out_ns",
-                              (json_int_t)device.out, "cpu_run_ns", (json_int_t)cpu.run));
+    cli_json_append(
+        list, json_pack("{s:I, s:I, s:I, s:I, s:I}", "bytes", (json_int_t)n_elements * 4, "in_ns",
+                        (json_int_t)device.in, "run_ns", (json_int_t)device.run, "out_ns",
+                        (json_int_t)device.out, "cpu_run_ns", (json_int_t)cpu.run));
 }
 
-static vt_status measure_sizes(const vt_model *m, const char *backend, float *data, samples *s,
-                               json_t *list, cli_error *e) {
+static vt_status measure_and_report_sizes(const vt_model *m, const char *backend, float *data,
+                                          samples *s, json_t *list, cli_error *e) {
   for (int i = 0; i < SIZES; i++) {
     const vt_tensor x = {.dtype = VT_DTYPE_F32, .rank = 1, .dim = {sizes[i]}, .data = data};
     costs device = {0}, cpu = {0};
     VT_TRY(measure_backend(m, backend, &x, s, &device, e));
     VT_TRY(measure_backend(m, "cpu", &x, s, &cpu, e));
-    print_costs(sizes[i], device, cpu, list);
+    print_or_append_costs(sizes[i], device, cpu, list);
   }
   return VT_OK;
 }
@@ -108,7 +110,7 @@ vt_status cli_bench_small(const char *backend, int as_json, cli_error *e) {
   if (status == VT_OK) status = vt_model_parse(model_text, strlen(model_text), NULL, &m, &e->diag);
   if (status == VT_OK && !as_json)
     cli_print("%9s %11s %9s %10s %11s\n", "bytes", "in us", "run us", "out us", "cpu run us");
-  if (status == VT_OK) status = measure_sizes(m, backend, data, s, list, e);
+  if (status == VT_OK) status = measure_and_report_sizes(m, backend, data, s, list, e);
   if (status == VT_OK && as_json) {
     status = cli_json_print(json_pack("{s:s, s:o}", "backend", backend, "sizes", list), e);
   } else {

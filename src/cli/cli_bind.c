@@ -9,7 +9,7 @@
 #include "cli_json.h"
 
 /* Joins the values of all --bind flags with commas into one text. */
-static char *join_values(const cli_args *a) {
+static char *join_bind_values(const cli_args *a) {
   size_t n = 1;
   const char *v;
   for (uint32_t i = 0; (v = cli_flag_value_at(a, "bind", i)) != NULL; i++) n += strlen(v) + 1;
@@ -21,7 +21,7 @@ static char *join_values(const cli_args *a) {
   return text;
 }
 
-static uint32_t count_items(const char *text) {
+static uint32_t count_comma_separated(const char *text) {
   uint32_t n = 1;
   for (const char *p = text; *p != '\0'; p++) n += *p == ',';
   return n;
@@ -69,8 +69,8 @@ static vt_status parse_items(cli_bind *b, cli_error *e) {
 vt_status cli_bind_parse(const cli_args *a, cli_bind *out, cli_error *e) {
   cli_bind b = {0};
   if (cli_flag_value(a, "bind") != NULL) {
-    b.text = join_values(a);
-    b.row = b.text != NULL ? calloc(count_items(b.text), sizeof *b.row) : NULL;
+    b.text = join_bind_values(a);
+    b.row = b.text != NULL ? calloc(count_comma_separated(b.text), sizeof *b.row) : NULL;
     const vt_status s = b.row != NULL ? parse_items(&b, e) : cli_no_memory(e);
     if (s != VT_OK) {
       cli_bind_free(&b);
@@ -100,9 +100,9 @@ json_t *cli_bind_json(const cli_bind *b) {
   return o;
 }
 
-int cli_bind_matches(const cli_bind *b, const char *text) {
+int cli_bind_equals_text(const cli_bind *b, const char *text) {
   if (strcmp(text, "-") == 0) return b->n == 0;
-  if (count_items(text) != b->n) return 0;
+  if (count_comma_separated(text) != b->n) return 0;
   for (uint32_t i = 0; i < b->n; i++) {
     char item[96];
     const int n = snprintf(item, sizeof item, "%s=%" PRId64, b->row[i].name, b->row[i].value);

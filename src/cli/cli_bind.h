@@ -18,6 +18,6 @@ void cli_bind_free(cli_bind *b);
 const vt_binding *cli_bind_find(const cli_bind *b, const char *name, size_t n);
 json_t *cli_bind_json(const cli_bind *b);
 /* 1 if `text` has the same bindings: "B=2,T=16" in any order, or "-" for none. */
-int cli_bind_matches(const cli_bind *b, const char *text);
+int cli_bind_equals_text(const cli_bind *b, const char *text);
 
 #endif

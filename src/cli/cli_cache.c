@@ -21,8 +21,8 @@ cli_cache_mark cli_cache_counts_now(vt_cache *c) {
 void cli_cache_print_origin(vt_cache *c, cli_cache_mark before) {
   const cli_cache_mark now = cli_cache_counts_now(c);
   if (c == NULL) return;
-  cli_detail("plan: %s\n", now.memory != before.memory ? "found in memory"
-                           : now.disk != before.disk   ? "found on disk"
-                                                       : "made anew");
-  if (now.trials != before.trials) cli_detail("trial: found on disk\n");
+  cli_narrate_if_verbose("plan: %s\n", now.memory != before.memory ? "found in memory"
+                                       : now.disk != before.disk   ? "found on disk"
+                                                                   : "made anew");
+  if (now.trials != before.trials) cli_narrate_if_verbose("trial: found on disk\n");
 }

@@ -133,7 +133,7 @@ vt_status cli_file_equals(const char *path, const char *text, int *out, cli_erro
   return s;
 }
 
-void cli_file_line(const char *path, uint32_t line, char *out, size_t room) {
+void cli_file_read_line(const char *path, uint32_t line, char *out, size_t room) {
   out[0] = '\0';
   FILE *f = fopen(path, "rb");
   if (f == NULL) return;
@@ -149,21 +149,22 @@ void cli_file_line(const char *path, uint32_t line, char *out, size_t room) {
 
 /* ---- file names made of output names ---- */
 
-static int is_safe_in_name(char c, int first) {
+static int is_safe_in_file_name(char c, int is_first) {
   if (c >= 'a' && c <= 'z') return 1;
   if (c >= 'A' && c <= 'Z') return 1;
   if (c >= '0' && c <= '9') return 1;
-  return c == '_' || c == '-' || (c == '.' && !first);
+  return c == '_' || c == '-' || (c == '.' && !is_first);
 }
 
-char *cli_path_join(const char *folder, const char *name, const char *suffix) {
+char *cli_path_join_escaped(const char *folder, const char *name, const char *suffix) {
   const size_t room = strlen(folder) + 3 * strlen(name) + strlen(suffix) + 2;
   char *path = malloc(room);
   if (path == NULL) return NULL;
   size_t at = (size_t)snprintf(path, room, "%s/", folder);
   for (const char *p = name; *p != '\0'; p++)
-    at += (size_t)snprintf(path + at, room - at, is_safe_in_name(*p, p == name) ? "%c" : "%%%02X",
-                           (unsigned char)*p);
+    at +=
+        (size_t)snprintf(path + at, room - at,
+                         is_safe_in_file_name(*p, p == name) ? "%c" : "%%%02X", (unsigned char)*p);
   snprintf(path + at, room - at, "%s", suffix);
   return path;
 }

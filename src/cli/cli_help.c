@@ -40,7 +40,8 @@ static void print_flag(const cli_flag *f) {
 static void print_flags(const cli_verb *verb) {
   for (int common = 0; common < 2; common++)
     for (const cli_flag *f = cli_flags; f->name != NULL; f++)
-      if (cli_flag_fits(f, verb) && (strcmp(f->verb, "any") == 0) == common) print_flag(f);
+      if (cli_flag_belongs_to_verb(f, verb) && (strcmp(f->verb, "any") == 0) == common)
+        print_flag(f);
 }
 
 void cli_print_verb_help(const cli_verb *v) {

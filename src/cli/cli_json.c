@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_json.c - converts values to JSON, and prints or writes finished JSON reports. */
+ * cli_json.c - converts values to JSON, and prints or writes finished JSON reports, which it
+ * releases. Seeds and bit patterns become strings. */
 #include "cli_json.h"
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 
 /* A JSON string of bytes that are not UTF-8: ASCII stays, other bytes become \xNN. */
-static json_t *escaped_string(const char *text) {
+static json_t *json_string_of_non_utf8(const char *text) {
   const size_t room = 4 * strlen(text) + 1;
   char *copy = malloc(room);
   if (copy == NULL) return NULL;
@@ -23,10 +24,10 @@ static json_t *escaped_string(const char *text) {
 
 json_t *cli_json_text(const char *text) {
   json_t *s = json_string(text);
-  return s != NULL ? s : escaped_string(text);
+  return s != NULL ? s : json_string_of_non_utf8(text);
 }
 
-json_t *cli_json_u64(uint64_t v) { return json_sprintf("%" PRIu64, v); }
+json_t *cli_json_u64_text(uint64_t v) { return json_sprintf("%" PRIu64, v); }
 
 json_t *cli_json_hex(const uint8_t digest[32]) {
   char hex[CLI_HEX_SIZE];
@@ -34,7 +35,7 @@ json_t *cli_json_hex(const uint8_t digest[32]) {
   return json_string(hex);
 }
 
-json_t *cli_json_bits(uint32_t dtype, uint64_t bits) {
+json_t *cli_json_bits_hex(uint32_t dtype, uint64_t bits) {
   return json_sprintf("%0*" PRIx64, (int)(2 * vt_dtype_bytes(dtype)), bits);
 }
 
@@ -62,7 +63,7 @@ static json_t *json_element(const vt_tensor *t, uint64_t i) {
   return cli_is_nan(v) || cli_is_inf(v) ? json_string(text) : json_real(v);
 }
 
-json_t *cli_json_elements(const vt_tensor *t, uint64_t count) {
+json_t *cli_json_first_elements(const vt_tensor *t, uint64_t count) {
   json_t *list = json_array();
   for (uint64_t i = 0; i < count && i < CLI_FIRST_VALUES; i++)
     cli_json_append(list, json_element(t, i));
@@ -81,7 +82,7 @@ json_t *cli_json_number(uint64_t v) {
 
 /* Formats a report, with a newline at its end, and releases `root`. The caller frees the text;
  * NULL: a part of the report is missing because memory ran out. */
-static char *format_report(json_t *root, size_t number_flags) {
+static char *format_and_release(json_t *root, size_t number_flags) {
   const size_t flags = JSON_INDENT(2) | JSON_PRESERVE_ORDER | number_flags;
   char *text = root != NULL && !lost ? json_dumps(root, flags) : NULL;
   json_decref(root);
@@ -95,7 +96,7 @@ static char *format_report(json_t *root, size_t number_flags) {
   return longer;
 }
 
-static vt_status write_text(char *text, const char *path, cli_error *e) {
+static vt_status write_and_free_text(char *text, const char *path, cli_error *e) {
   vt_status s = VT_OK;
   if (text == NULL) return cli_no_memory(e);
   if (strcmp(path, "-") == 0) {
@@ -108,10 +109,10 @@ static vt_status write_text(char *text, const char *path, cli_error *e) {
 }
 
 vt_status cli_json_write(json_t *root, const char *path, cli_error *e) {
-  return write_text(format_report(root, JSON_REAL_PRECISION(15)), path, e);
+  return write_and_free_text(format_and_release(root, JSON_REAL_PRECISION(15)), path, e);
 }
 
 /* Reports may contain elements of tensors, so numbers are printed with all their digits. */
 vt_status cli_json_print(json_t *root, cli_error *e) {
-  return write_text(format_report(root, 0), "-", e);
+  return write_and_free_text(format_and_release(root, 0), "-", e);
 }

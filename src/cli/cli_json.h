@@ -9,13 +9,13 @@
 
 /* A JSON string; bytes that are not UTF-8 are written as \xNN. */
 json_t *cli_json_text(const char *text);
-json_t *cli_json_u64(uint64_t v);               /* a string with the decimal digits of `v` */
+json_t *cli_json_u64_text(uint64_t v);          /* a string with the decimal digits of `v` */
 json_t *cli_json_hex(const uint8_t digest[32]); /* 64 hexadecimal digits */
 /* A bit pattern as a hexadecimal string, with all digits of the type. */
-json_t *cli_json_bits(uint32_t dtype, uint64_t bits);
+json_t *cli_json_bits_hex(uint32_t dtype, uint64_t bits);
 json_t *cli_json_shape(const vt_tensor *t);
 /* A list of the first CLI_FIRST_VALUES elements. */
-json_t *cli_json_elements(const vt_tensor *t, uint64_t count);
+json_t *cli_json_first_elements(const vt_tensor *t, uint64_t count);
 json_t *cli_json_error(const vt_diag *d);
 
 /* Add `v` to a list or an object and take over the reference to it. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cli_lanes.c - times several lanes that do the same work. In each round every lane is called for
- * one slot, a span of time. */
+ * one slot, a span of time: a rest, one untimed call, then timed calls. */
 #include <stdlib.h>
 #include <time.h>
 #include "cli_bench.h"

@@ -24,7 +24,7 @@ static verb_fn *verb_function(const char *name) {
 
 static vt_status call_verb(const cli_args *a, cli_error *e) {
   cli_set_verbosity(a);
-  if (cli_wants_version(a)) return cli_version(e);
+  if (cli_wants_version(a)) return cli_print_version(e);
   if (a->verb == NULL) {
     cli_print_help();
     return VT_OK;
@@ -44,5 +44,5 @@ int main(int argc, char **argv) {
   if (s == VT_OK) s = call_verb(&a, &e);
   if (s != VT_OK) cli_error_print(&e, s);
   cli_args_free(&a);
-  return cli_finish(s);
+  return cli_flush_and_exit_code(s);
 }

@@ -5,17 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-double cli_rate(uint64_t count, uint64_t ns) { return ns != 0 ? (double)count / (double)ns : 0; }
+double cli_giga_per_second(uint64_t count, uint64_t ns) {
+  return ns != 0 ? (double)count / (double)ns : 0;
+}
 
 /* ---- the run ---- */
 
 /* The origin of parameters or inputs as JSON: a file, a seed if they are random, or null. */
-static json_t *json_source(int random, uint64_t seed, const char *path) {
+static json_t *json_data_origin(int random, uint64_t seed, const char *path) {
   if (path != NULL) return json_pack("{s:o}", "file", cli_json_text(path));
-  return random ? json_pack("{s:o}", "seed", cli_json_u64(seed)) : json_null();
+  return random ? json_pack("{s:o}", "seed", cli_json_u64_text(seed)) : json_null();
 }
 
-static json_t *json_plan(const cli_job *j, const vt_program *p) {
+static json_t *json_plan_digests_and_flags(const cli_job *j, const vt_program *p) {
   uint8_t core[32], target[32];
   vt_program_plan_digest(p, core, target);
   json_t *o = json_pack("{s:o, s:o}", "core", cli_json_hex(core), "target", cli_json_hex(target));
@@ -23,17 +25,18 @@ static json_t *json_plan(const cli_job *j, const vt_program *p) {
   return o;
 }
 
-json_t *cli_run_json(const cli_job *j, const vt_program *p) {
+json_t *cli_run_description_json(const cli_job *j, const vt_program *p) {
   uint8_t hash[32];
   vt_model_hash(j->model, hash);
   return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "model", vt_model_name(j->model),
                    "hash", cli_json_hex(hash), "backend", vt_program_backend(p), "device",
                    cli_json_text(vt_program_device(p)), "bind", cli_bind_json(&j->bind),
-                   "parameters", json_source(1, j->seed, j->params_path), "random_inputs",
-                   json_source(j->random, j->inputs_seed, NULL), "plan", json_plan(j, p));
+                   "parameters", json_data_origin(1, j->seed, j->params_path), "random_inputs",
+                   json_data_origin(j->random, j->inputs_seed, NULL), "plan",
+                   json_plan_digests_and_flags(j, p));
 }
 
-void cli_add_policy_json(json_t *o, const vt_program *p) {
+void cli_add_policy_and_stamp_json(json_t *o, const vt_program *p) {
   uint8_t hash[32];
   const int plugin = vt_program_plugin(p, hash);
   vt_policy policy = {.size = sizeof policy};
@@ -49,7 +52,7 @@ static void set_json_number(json_t *o, const char *key, uint64_t v) {
   cli_json_set(o, key, cli_json_number(v));
 }
 
-json_t *cli_metrics_json(const vt_program *p) {
+json_t *cli_run_totals_json(const vt_program *p) {
   vt_run_info c = {.size = sizeof c};
   vt_program_info(p, &c);
   json_t *o = json_object();
@@ -63,22 +66,22 @@ json_t *cli_metrics_json(const vt_program *p) {
   set_json_number(o, "copies_to_device", c.copies_to_device);
   set_json_number(o, "copies_from_device", c.copies_from_device);
   set_json_number(o, "allocations", c.allocations);
-  cli_json_set(o, "gflops_per_second", json_real(cli_rate(c.flops, c.wall_ns)));
+  cli_json_set(o, "gflops_per_second", json_real(cli_giga_per_second(c.flops, c.wall_ns)));
   cli_json_set(o, "gbytes_per_second",
-               json_real(cli_rate(c.bytes_read + c.bytes_written, c.wall_ns)));
+               json_real(cli_giga_per_second(c.bytes_read + c.bytes_written, c.wall_ns)));
   return o;
 }
 
 /* ---- steps ---- */
 
-/* One step as JSON. `begin` is the start of the run, from which times are counted; they are null if
- * the step was not measured. */
-static json_t *json_step(const vt_step_info *s, uint32_t i, uint64_t begin) {
+/* One step as JSON. `run_begin_ns` is the start of the run, from which times are counted; they are
+ * null if the step was not measured. */
+static json_t *json_step(const vt_step_info *s, uint32_t i, uint64_t run_begin_ns) {
   const int timed = s->begin_ns != 0;
   json_t *o = json_pack("{s:i, s:o, s:s, s:s, s:b, s:i}", "step", (int)i, "name",
                         cli_json_text(s->name), "op", s->op_name, "type", s->type, "dense_copy",
                         (int)s->dense_copy, "group", (int)s->group);
-  cli_json_set(o, "begin_ns", timed ? cli_json_number(s->begin_ns - begin) : json_null());
+  cli_json_set(o, "begin_ns", timed ? cli_json_number(s->begin_ns - run_begin_ns) : json_null());
   cli_json_set(o, "wall_ns", timed ? cli_json_number(s->end_ns - s->begin_ns) : json_null());
   set_json_number(o, "flops", s->flops);
   set_json_number(o, "bytes_read", s->bytes_read);
@@ -106,12 +109,14 @@ static json_t *json_op_total(const total *t) {
   set_json_number(o, "flops", t->flops);
   set_json_number(o, "bytes_read", t->bytes_read);
   set_json_number(o, "bytes_written", t->bytes_written);
-  cli_json_set(o, "gflops_per_second", timed ? json_real(cli_rate(t->flops, t->ns)) : json_null());
-  cli_json_set(o, "gbytes_per_second", timed ? json_real(cli_rate(bytes, t->ns)) : json_null());
+  cli_json_set(o, "gflops_per_second",
+               timed ? json_real(cli_giga_per_second(t->flops, t->ns)) : json_null());
+  cli_json_set(o, "gbytes_per_second",
+               timed ? json_real(cli_giga_per_second(bytes, t->ns)) : json_null());
   return o;
 }
 
-static total *find_op_total(total *all, uint32_t *n, const char *name) {
+static total *find_or_add_op_total(total *all, uint32_t *n, const char *name) {
   for (uint32_t i = 0; i < *n; i++)
     if (strcmp(all[i].name, name) == 0) return &all[i];
   all[*n] = (total){.name = name};
@@ -128,14 +133,14 @@ static void add_step_to_total(total *t, const vt_step_info *s) {
 }
 
 /* Order of ops: the one with the longest time first; ops with equal times by name. */
-static int by_op_time(const void *a, const void *b) {
+static int by_op_time_descending(const void *a, const void *b) {
   const total *x = a, *y = b;
   if (x->ns != y->ns) return x->ns < y->ns ? 1 : -1;
   return strcmp(x->name, y->name);
 }
 
-static vt_status add_ops_and_steps(vt_program *p, total *all, json_t *ops, json_t *steps,
-                                   cli_error *e) {
+static vt_status append_ops_and_steps(vt_program *p, total *all, json_t *ops, json_t *steps,
+                                      cli_error *e) {
   vt_run_info run = {.size = sizeof run};
   uint32_t n = 0;
   vt_program_info(p, &run);
@@ -143,17 +148,17 @@ static vt_status add_ops_and_steps(vt_program *p, total *all, json_t *ops, json_
     vt_step_info s = {.size = sizeof s};
     VT_TRY(vt_program_step(p, i, &s, &e->diag));
     cli_json_append(steps, json_step(&s, i, run.begin_ns));
-    add_step_to_total(find_op_total(all, &n, s.dense_copy ? "dense copy" : s.op_name), &s);
+    add_step_to_total(find_or_add_op_total(all, &n, s.dense_copy ? "dense copy" : s.op_name), &s);
   }
-  qsort(all, n, sizeof *all, by_op_time);
+  qsort(all, n, sizeof *all, by_op_time_descending);
   for (uint32_t i = 0; i < n; i++) cli_json_append(ops, json_op_total(&all[i]));
   return VT_OK;
 }
 
-static vt_status add_steps(json_t *o, vt_program *p, cli_error *e) {
+static vt_status set_ops_and_steps(json_t *o, vt_program *p, cli_error *e) {
   total *all = calloc((size_t)vt_program_steps(p) + 1, sizeof *all);
   json_t *ops = json_array(), *steps = json_array();
-  const vt_status s = all != NULL ? add_ops_and_steps(p, all, ops, steps, e) : cli_no_memory(e);
+  const vt_status s = all != NULL ? append_ops_and_steps(p, all, ops, steps, e) : cli_no_memory(e);
   cli_json_set(o, "ops", ops);
   cli_json_set(o, "steps", steps);
   free(all);
@@ -179,12 +184,12 @@ static json_t *json_phases(const vt_program *p) {
 vt_status cli_metrics_write(const char *path, const cli_job *j, vt_program *p, cli_error *e) {
   uint8_t digest[32];
   VT_TRY(vt_program_digest(p, digest, &e->diag));
-  json_t *o = cli_run_json(j, p);
+  json_t *o = cli_run_description_json(j, p);
   cli_json_set(o, "digest", cli_json_hex(digest));
-  cli_add_policy_json(o, p);
-  cli_json_set(o, "metrics", cli_metrics_json(p));
+  cli_add_policy_and_stamp_json(o, p);
+  cli_json_set(o, "metrics", cli_run_totals_json(p));
   cli_json_set(o, "phases", json_phases(p));
-  const vt_status s = add_steps(o, p, e);
+  const vt_status s = set_ops_and_steps(o, p, e);
   if (s == VT_OK) return cli_json_write(o, path, e);
   json_decref(o);
   return s;

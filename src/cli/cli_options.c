@@ -35,12 +35,13 @@ static unsigned edit_distance(const char *a, const char *b) {
   return row[m];
 }
 
-const char *cli_nearest_name(const char *word, const char *(*next)(uint32_t i, const void *context),
+const char *cli_nearest_name(const char *word,
+                             const char *(*name_at)(uint32_t i, const void *context),
                              const void *context) {
   const char *best = NULL;
   unsigned least = 3; /* a name is similar if fewer edits than this change the word into it */
   const char *name;
-  for (uint32_t i = 0; (name = next(i, context)) != NULL; i++) {
+  for (uint32_t i = 0; (name = name_at(i, context)) != NULL; i++) {
     const unsigned far = edit_distance(word, name);
     if (far >= least || far >= strlen(name)) continue;
     least = far;
@@ -57,7 +58,7 @@ static const char *verb_name_at(uint32_t i, const void *context) {
 /* Name of flag `i` if the verb has it, else "", which is similar to no word. */
 static const char *flag_name_at(uint32_t i, const void *verb) {
   const cli_flag *f = &cli_flags[i];
-  return f->name == NULL || cli_flag_fits(f, verb) ? f->name : "";
+  return f->name == NULL || cli_flag_belongs_to_verb(f, verb) ? f->name : "";
 }
 
 vt_status cli_fail_unknown_verb(const char *word, cli_error *e) {
@@ -92,13 +93,14 @@ typedef struct cursor {
 
 static const cli_flag *find_flag(const cli_verb *verb, const char *name, size_t n) {
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
-    if (cli_flag_fits(f, verb) && strncmp(f->name, name, n) == 0 && f->name[n] == '\0') return f;
+    if (cli_flag_belongs_to_verb(f, verb) && strncmp(f->name, name, n) == 0 && f->name[n] == '\0')
+      return f;
   return NULL;
 }
 
 static const cli_flag *find_flag_by_letter(const cli_verb *verb, char letter) {
   for (const cli_flag *f = cli_flags; f->name != NULL; f++)
-    if (cli_flag_fits(f, verb) && f->letter == letter) return f;
+    if (cli_flag_belongs_to_verb(f, verb) && f->letter == letter) return f;
   return NULL;
 }
 
@@ -111,7 +113,7 @@ static vt_status add_flag(cursor *c, const cli_flag *flag, const char *value) {
 }
 
 /* Takes the next word as the value of a flag, unless that word is a flag itself. */
-static vt_status take_value_word(cursor *c, const cli_flag *flag) {
+static vt_status take_next_word_as_value(cursor *c, const cli_flag *flag) {
   if (c->at + 1 >= c->argc || strncmp(c->argv[c->at + 1], "--", 2) == 0)
     return VT_FAIL(&c->e->diag, VT_USAGE, "--%s needs a value: --%s %s", flag->name, flag->name,
                    flag->argument);
@@ -126,7 +128,7 @@ static vt_status parse_long_flag(cursor *c, const char *word) {
   if (flag->argument == NULL && name[n] == '=')
     return VT_FAIL(&c->e->diag, VT_USAGE, "--%s takes no value", flag->name);
   if (flag->argument == NULL) return add_flag(c, flag, "");
-  return name[n] == '=' ? add_flag(c, flag, name + n + 1) : take_value_word(c, flag);
+  return name[n] == '=' ? add_flag(c, flag, name + n + 1) : take_next_word_as_value(c, flag);
 }
 
 static vt_status parse_short_flags(cursor *c, const char *word) {
@@ -134,7 +136,7 @@ static vt_status parse_short_flags(cursor *c, const char *word) {
     const cli_flag *flag = find_flag_by_letter(c->out->verb, *p);
     if (flag == NULL) return fail_unknown_flag(c->out->verb, word, c->e);
     if (flag->argument != NULL)
-      return p[1] != '\0' ? add_flag(c, flag, p + 1) : take_value_word(c, flag);
+      return p[1] != '\0' ? add_flag(c, flag, p + 1) : take_next_word_as_value(c, flag);
     VT_TRY(add_flag(c, flag, ""));
   }
   return VT_OK;
@@ -215,12 +217,12 @@ void cli_args_free(cli_args *a) {
 
 /* ---- reading what was given ---- */
 
-int cli_has_flag(const cli_args *a, const char *name) {
+int cli_verb_accepts_flag(const cli_args *a, const char *name) {
   return find_flag(a->verb, name, strlen(name)) != NULL;
 }
 
 const char *cli_flag_value_at(const cli_args *a, const char *name, uint32_t i) {
-  assert(cli_has_flag(a, name));
+  assert(cli_verb_accepts_flag(a, name));
   for (uint32_t k = 0; k < a->n_given; k++)
     if (strcmp(a->given[k].flag->name, name) == 0 && i-- == 0) return a->given[k].value;
   return NULL;
@@ -247,7 +249,7 @@ vt_status cli_flag_value_u64(const cli_args *a, const char *name, uint64_t other
   return VT_OK;
 }
 
-vt_status cli_refuse_both(const cli_args *a, const char *x, const char *y, cli_error *e) {
-  if (cli_flag_value(a, x) == NULL || cli_flag_value(a, y) == NULL) return VT_OK;
-  return VT_FAIL(&e->diag, VT_USAGE, "--%s and --%s contradict each other", x, y);
+vt_status cli_refuse_both(const cli_args *a, const char *flag, const char *other, cli_error *e) {
+  if (cli_flag_value(a, flag) == NULL || cli_flag_value(a, other) == NULL) return VT_OK;
+  return VT_FAIL(&e->diag, VT_USAGE, "--%s and --%s contradict each other", flag, other);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cli_output.c - output of the command line: data on standard output, buffered until cli_flush;
- * narration, warnings and errors on standard error. */
+ * narration (messages that -q silences), warnings and errors on standard error. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -54,7 +54,7 @@ void cli_print_count(uint64_t n, const char *noun) {
 }
 
 /* Decodes a UTF-8 character of two or more bytes. Returns its length; 0 if it is not UTF-8. */
-static size_t decode_utf8(const unsigned char *s, uint32_t *out_c) {
+static size_t decode_multibyte_utf8(const unsigned char *s, uint32_t *out_c) {
   static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
   const size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
   uint32_t c = s[0] & (0xffu >> (n + 1));
@@ -70,18 +70,18 @@ static size_t decode_utf8(const unsigned char *s, uint32_t *out_c) {
 /* Length of the character at `p` if it can be printed as it is. Returns 0 for characters that
  * control a terminal (control characters, changes of direction, line separators) and for bytes that
  * are not UTF-8. */
-static size_t printable_length(const char *p) {
+static size_t printable_char_length(const char *p) {
   const unsigned char first = (unsigned char)*p;
   uint32_t c = 0;
   if (first < 0x80) return first >= 0x20 && first != 0x7f;
-  const size_t n = decode_utf8((const unsigned char *)p, &c);
+  const size_t n = decode_multibyte_utf8((const unsigned char *)p, &c);
   const int obeyed = c < 0xa0 || (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
   return obeyed ? 0 : n;
 }
 
 void cli_print_escaped(const char *name) {
   for (const char *p = name; *p != '\0';) {
-    const size_t n = printable_length(p);
+    const size_t n = printable_char_length(p);
     if (n == 0)
       cli_print("\\x%02x", (unsigned char)*p);
     else
@@ -93,7 +93,7 @@ void cli_print_escaped(const char *name) {
 const char *cli_escape_text(const char *text, char *out_text, size_t room) {
   size_t used = 0;
   for (const char *p = text; *p != '\0';) {
-    const size_t n = printable_length(p), takes = n == 0 ? 4 : n;
+    const size_t n = printable_char_length(p), takes = n == 0 ? 4 : n;
     if (used + takes + 1 > room) break;
     if (n == 0)
       snprintf(out_text + used, 5, "\\x%02x", (unsigned char)*p);
@@ -121,7 +121,7 @@ static vt_status check_output_written(cli_error *e) {
   return VT_FAIL(&e->diag, VT_IO, "standard output cannot be written: %s", strerror(out.failed));
 }
 
-int cli_finish(vt_status s) {
+int cli_flush_and_exit_code(vt_status s) {
   cli_flush();
   cli_error e = {0};
   const vt_status o = check_output_written(&e);
@@ -159,7 +159,7 @@ void cli_warn(void *user, const char *text) {
   cli_narrate("volta: warning: %s\n", plain);
 }
 
-void cli_detail(const char *format, ...) {
+void cli_narrate_if_verbose(const char *format, ...) {
   if (verbosity < 1) return;
   va_list ap;
   va_start(ap, format);
@@ -176,7 +176,7 @@ void cli_set_hint(cli_error *e, const char *format, ...) {
   va_end(ap);
 }
 
-static int use_colour(void) {
+static int stderr_takes_colour(void) {
   const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
   if (no != NULL && no[0] != '\0') return 0;
   return isatty(STDERR_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
@@ -185,7 +185,7 @@ static int use_colour(void) {
 /* Prints text from a file; characters that control a terminal become '?'. */
 static void print_without_controls(const char *text) {
   for (const char *p = text; *p != '\0';) {
-    const size_t n = *p == '\t' ? 1 : printable_length(p);
+    const size_t n = *p == '\t' ? 1 : printable_char_length(p);
     fwrite(n == 0 ? "?" : p, 1, n == 0 ? 1 : n, stderr);
     p += n == 0 ? 1 : n;
   }
@@ -204,16 +204,16 @@ static void print_caret(const char *source, uint32_t column) {
 
 /* 1 if the message `text` contains `path` as a word, so that the file need not be named before
  * it. */
-static int names_path(const char *text, const char *path) {
+static int text_names_path(const char *text, const char *path) {
   const size_t n = strlen(path);
   for (const char *p = strstr(text, path); p != NULL && n > 0; p = strstr(p + 1, path))
     if ((p == text || p[-1] == ' ') && strchr(" :,", p[n]) != NULL) return 1;
   return 0;
 }
 
-static void print_error_position(const cli_error *e) {
+static void print_error_prefix(const cli_error *e) {
   const vt_diag *d = &e->diag;
-  if (e->path == NULL || (d->line == 0 && names_path(d->text, e->path))) {
+  if (e->path == NULL || (d->line == 0 && text_names_path(d->text, e->path))) {
     fputs("volta: ", stderr);
     return;
   }
@@ -228,7 +228,7 @@ static void print_source_line(const cli_error *e) {
   char line[sizeof e->diag.source];
   snprintf(line, sizeof line, "%s", e->diag.source);
   if (line[0] == '\0' && e->path != NULL && e->diag.line != 0)
-    cli_file_line(e->path, e->diag.line, line, sizeof line);
+    cli_file_read_line(e->path, e->diag.line, line, sizeof line);
   if (line[0] == '\0') return;
   print_without_controls(line);
   putc('\n', stderr);
@@ -239,8 +239,8 @@ void cli_error_print(const cli_error *e, vt_status s) {
   if (e->reported) return;
   const vt_diag *d = &e->diag;
   cli_flush();
-  print_error_position(e);
-  fputs(use_colour() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
+  print_error_prefix(e);
+  fputs(stderr_takes_colour() ? "\033[1;31merror:\033[0m " : "error: ", stderr);
   print_without_controls(d->text[0] != '\0' ? d->text : vt_status_text(s));
   fprintf(stderr, " [%s]\n", vt_status_name(s));
   print_source_line(e);

@@ -207,7 +207,7 @@ vt_status cli_job_new_program(const cli_job *j, const char *backend, vt_program 
                   .measure = j->measure != 0,
                   .note = cli_warn};
   vt_program *p = NULL;
-  cli_planning_apply(&j->how, &o);
+  cli_planning_copy_to_options(&j->how, &o);
   cli_progress_attach(&o);
   VT_TRY(new_program(j, &o, &p, e));
   vt_status s = set_params(j, p, e);
@@ -236,7 +236,7 @@ typedef struct param_list {
   vt_tensor *tensors;
 } param_list;
 
-static vt_status copy_param(vt_program *p, const char *name, param_list *s, cli_error *e) {
+static vt_status append_param_copy(vt_program *p, const char *name, param_list *s, cli_error *e) {
   vt_tensor *t = &s->tensors[s->n];
   uint64_t count, bytes;
   VT_TRY(vt_program_get_param(p, name, t, &e->diag)); /* reads only type and shape: no data yet */
@@ -254,7 +254,7 @@ static vt_status copy_params(const cli_job *j, vt_program *p, param_list *s, cli
   s->tensors = calloc(most, sizeof *s->tensors);
   if (s->names == NULL || s->tensors == NULL) return cli_no_memory(e);
   for (uint32_t i = 0; vt_model_port(j->model, i, &port) == VT_OK; i++)
-    if (port.kind == VT_PORT_PARAM) VT_TRY(copy_param(p, port.name, s, e));
+    if (port.kind == VT_PORT_PARAM) VT_TRY(append_param_copy(p, port.name, s, e));
   return VT_OK;
 }
 

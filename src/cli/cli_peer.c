@@ -116,7 +116,7 @@ static vt_status load_first_copy(cli_peer *p, const char *path, cli_error *e) {
 
 /* Copies a file to an in-memory file, so that the loader treats it as another library. Returns its
  * descriptor; -1 on failure. */
-static int copy_file(const char *path) {
+static int copy_to_memory_file(const char *path) {
   char bytes[1 << 16];
   const int from = open(path, O_RDONLY | O_CLOEXEC);
   const int to = from >= 0 ? memfd_create("openblas", MFD_CLOEXEC) : -1;
@@ -133,10 +133,10 @@ static int copy_file(const char *path) {
 
 /* Loads another copy of the library. The in-memory file stays open, so that the next copy gets
  * another /proc/self/fd name: the loader identifies libraries by name too. */
-static int open_copy(const copy *first, copy *out) {
+static int load_another_copy(const copy *first, copy *out) {
   Dl_info about;
   char name[32];
-  const int file = dladdr(first->gemm, &about) != 0 ? copy_file(about.dli_fname) : -1;
+  const int file = dladdr(first->gemm, &about) != 0 ? copy_to_memory_file(about.dli_fname) : -1;
   *out = (copy){0};
   if (file < 0) return 0;
   snprintf(name, sizeof name, "/proc/self/fd/%d", file);
@@ -146,7 +146,7 @@ static int open_copy(const copy *first, copy *out) {
 
 static const char *core_name_of(const copy *c) { return c->core != NULL ? c->core() : "unknown"; }
 
-static int has_core(const cli_peer *p, const char *name) {
+static int has_copy_for_core(const cli_peer *p, const char *name) {
   int any = 0;
   for (uint32_t i = 0; i < p->n; i++) any |= strcasecmp(core_name_of(&p->copies[i]), name) == 0;
   return any;
@@ -154,11 +154,11 @@ static int has_core(const cli_peer *p, const char *name) {
 
 /* Loads a copy with core type `name`. A build without this core type chooses one that is loaded
  * already; that copy is dropped. */
-static void load_core(cli_peer *p, const char *name) {
+static void load_copy_for_core(cli_peer *p, const char *name) {
   copy *c = &p->copies[p->n];
-  if (has_core(p, name)) return;
+  if (has_copy_for_core(p, name)) return;
   (void)setenv(core_variable, name, 1);
-  if (open_copy(&p->copies[0], c) && strcasecmp(core_name_of(c), name) == 0) p->n++;
+  if (load_another_copy(&p->copies[0], c) && strcasecmp(core_name_of(c), name) == 0) p->n++;
 }
 
 static int isa_rank(const char *isa) {
@@ -168,23 +168,23 @@ static int isa_rank(const char *isa) {
   return -1;
 }
 
-/* 1 if the processor has instruction set `isa` and, if `respect_limit` is 1, VOLTA_ISA allows
+/* 1 if the processor has instruction set `isa` and, if `obey_volta_isa` is 1, VOLTA_ISA allows
  * it. */
-static int has_isa(const char *isa, int respect_limit) {
+static int has_isa(const char *isa, int obey_volta_isa) {
   char about[ISA_SIZE];
-  const char *limit = respect_limit ? getenv("VOLTA_ISA") : NULL;
+  const char *limit = obey_volta_isa ? getenv("VOLTA_ISA") : NULL;
   if (!cli_doctor_fact("cpu", about, sizeof about) || strstr(about, isa) == NULL) return 0;
   return limit == NULL || limit[0] == '\0' || isa_rank(limit) >= isa_rank(isa);
 }
 
 /* Loads OpenBLAS with each core type. If VOLTA_ISA excludes AVX-512 and the processor has it, the
  * first copy must not choose its core type itself. */
-static vt_status load_all_cores(cli_peer *p, const char *path, cli_error *e) {
+static vt_status load_copies_for_all_cores(cli_peer *p, const char *path, cli_error *e) {
   const int held = has_isa("avx512", 0) && !has_isa("avx512", 1) && has_isa("avx2", 1);
   if (held) (void)setenv(core_variable, cores[0].name, 1);
   VT_TRY(load_first_copy(p, path, e));
   for (int i = 0; i < CORES; i++)
-    if (has_isa(cores[i].isa, 1)) load_core(p, cores[i].name);
+    if (has_isa(cores[i].isa, 1)) load_copy_for_core(p, cores[i].name);
   (void)unsetenv(core_variable);
   return VT_OK;
 }
@@ -196,8 +196,8 @@ vt_status cli_peer_open(const char *path, cli_peer **out, cli_error *e) {
   if (path == NULL && is_nonempty(variable)) path = variable;
   cli_peer *p = calloc(1, sizeof *p);
   if (p == NULL) return cli_no_memory(e);
-  const vt_status s =
-      is_nonempty(getenv(core_variable)) ? load_first_copy(p, path, e) : load_all_cores(p, path, e);
+  const vt_status s = is_nonempty(getenv(core_variable)) ? load_first_copy(p, path, e)
+                                                         : load_copies_for_all_cores(p, path, e);
   if (s == VT_OK) *out = p;
   if (s != VT_OK) cli_peer_close(p);
   return s;
@@ -219,7 +219,7 @@ void cli_peer_set_threads(const cli_peer *p, cli_setting s) {
 
 /* ---- products ---- */
 
-static void gemm(const copy *c, const cli_product *q) {
+static void call_gemm(const copy *c, const cli_product *q) {
   const int side = q->transposed ? TRANSPOSED : PLAIN;
   const int64_t ldw = q->transposed ? q->k : q->n;
   gemm32_fn *narrow;
@@ -236,7 +236,7 @@ static void gemm(const copy *c, const cli_product *q) {
 
 /* Calls gemv with w as a row-major matrix. If w is (k,n), the sum over k goes down its columns, so
  * gemv must transpose it. */
-static void gemv(const copy *c, const cli_product *q) {
+static void call_gemv(const copy *c, const cli_product *q) {
   const int side = q->transposed ? PLAIN : TRANSPOSED;
   const int64_t rows = q->transposed ? q->n : q->k, columns = q->transposed ? q->k : q->n;
   gemv32_fn *narrow;
@@ -253,7 +253,7 @@ static void gemv(const copy *c, const cli_product *q) {
 
 void cli_peer_multiply(const cli_peer *p, uint32_t core, const cli_product *q) {
   if (q->vector)
-    gemv(&p->copies[core], q);
+    call_gemv(&p->copies[core], q);
   else
-    gemm(&p->copies[core], q);
+    call_gemm(&p->copies[core], q);
 }

@@ -23,7 +23,7 @@ typedef struct cli_planning {
 vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e) VT_NODISCARD;
 /* Copies all but the budget to options. The options keep pointers into `p`, which must outlive
  * them. */
-void cli_planning_apply(const cli_planning *p, vt_options *o);
+void cli_planning_copy_to_options(const cli_planning *p, vt_options *o);
 /* Adds schedule, stream and budget as members of the JSON object `o`. */
 void cli_planning_add_json(const cli_planning *p, json_t *o);
 
@@ -59,7 +59,8 @@ typedef struct cli_plan_job {
 /* Makes a plan. The budget is ignored, so that a plan that exceeds it can be shown. */
 vt_status cli_plan_new(const cli_plan_job *j, const cli_bind *bind, const cli_planning *how,
                        vt_planned **out, cli_error *e) VT_NODISCARD;
-double cli_plan_ratio(const vt_plan_info *i); /* the peak divided by the most bytes live at once */
+double cli_peak_to_live_ratio(
+    const vt_plan_info *i); /* the peak divided by the most bytes live at once */
 
 /* ---- sweeps (cli_sweep.c) ---- */
 

@@ -49,7 +49,7 @@ void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]) {
 }
 
 static const char *flag_value_if_accepted(const cli_args *a, const char *name) {
-  return cli_has_flag(a, name) ? cli_flag_value(a, name) : NULL;
+  return cli_verb_accepts_flag(a, name) ? cli_flag_value(a, name) : NULL;
 }
 
 /* --backend auto with --fallback none is refused, because auto itself falls back to the CPU. */
@@ -79,7 +79,7 @@ static uint32_t parse_thread_count(const char *text) {
  * one. */
 static vt_status parse_threads(const cli_args *a, cli_planning *out, cli_error *e) {
   const char *text = flag_value_if_accepted(a, "threads");
-  const uint32_t most = cli_has_flag(a, "backends") ? CLI_THREADS_MOST : 1;
+  const uint32_t most = cli_verb_accepts_flag(a, "backends") ? CLI_THREADS_MOST : 1;
   if (text == NULL) return VT_OK;
   for (const char *at = text; at != NULL; at = strchr(at, ',')) {
     at += *at == ',';
@@ -112,7 +112,7 @@ vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e)
   return VT_OK;
 }
 
-void cli_planning_apply(const cli_planning *p, vt_options *o) {
+void cli_planning_copy_to_options(const cli_planning *p, vt_options *o) {
   o->schedule = p->schedule;
   o->stream = p->stream;
   o->policy = &p->policy;

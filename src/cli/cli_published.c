@@ -49,8 +49,9 @@ static key make_run_key(const cli_job *j) {
 }
 
 static int line_matches(const key *k, char *word[WORDS]) {
-  return strcmp(word[1], cli_basename(k->j->path)) == 0 && cli_bind_matches(&k->j->bind, word[2]) &&
-         strcmp(word[3], k->seed) == 0 && strcmp(word[4], k->inputs) == 0;
+  return strcmp(word[1], cli_basename(k->j->path)) == 0 &&
+         cli_bind_equals_text(&k->j->bind, word[2]) && strcmp(word[3], k->seed) == 0 &&
+         strcmp(word[4], k->inputs) == 0;
 }
 
 /* Reads the whole file even after a match, because a contradiction further down must be found. */

@@ -91,7 +91,7 @@ static uint64_t arena_bytes(const picture *g, uint32_t arena) {
 }
 
 /* Makes a panel for each arena that is not empty. */
-static void list_panels_of_arenas(picture *g) {
+static void add_panel_per_used_arena(picture *g) {
   for (uint32_t i = 0; i < N_STYLES; i++) {
     const uint32_t c = find_memory_class(styles[i].name);
     const uint64_t bytes = arena_bytes(g, c);
@@ -125,7 +125,7 @@ static cli_box lifetime_box(const picture *g, const panel *p, const vt_plan_life
 /* ---- panels ---- */
 
 /* Text of the step that defines the value of a lifetime; NULL if no step defines it. */
-static const char *defining_step(const picture *g, const vt_plan_lifetime *s) {
+static const char *defining_step_text(const picture *g, const vt_plan_lifetime *s) {
   const char *does = vt_planned_step(g->p, s->first);
   const size_t n = strlen(s->name);
   return does != NULL && strncmp(does, s->name, n) == 0 && strchr(" ,", does[n]) != NULL ? does
@@ -133,7 +133,7 @@ static const char *defining_step(const picture *g, const vt_plan_lifetime *s) {
 }
 
 static void draw_tooltip(const picture *g, const vt_plan_lifetime *s) {
-  const char *does = defining_step(g, s);
+  const char *does = defining_step_text(g, s);
   char size[CLI_SIZE_TEXT];
   cli_size_text(s->bytes, size);
   fputs("<title>", g->f);
@@ -148,13 +148,13 @@ static void draw_tooltip(const picture *g, const vt_plan_lifetime *s) {
 }
 
 /* Draws the name of a value, with its op if that fits: "_71 = mul". */
-static void draw_name(const picture *g, const vt_plan_lifetime *s, const cli_box *b) {
-  const char *does = defining_step(g, s), *open = does != NULL ? strchr(does, '(') : NULL;
+static void draw_value_name(const picture *g, const vt_plan_lifetime *s, const cli_box *b) {
+  const char *does = defining_step_text(g, s), *open = does != NULL ? strchr(does, '(') : NULL;
   char longer[64];
   if (open != NULL && snprintf(longer, sizeof longer, "%.*s", (int)(open - does), does) > 0 &&
-      cli_xml_label(g->f, b, longer))
+      cli_xml_label_if_fits(g->f, b, longer))
     return;
-  (void)cli_xml_label(g->f, b, s->name);
+  (void)cli_xml_label_if_fits(g->f, b, s->name);
 }
 
 static void draw_lifetime(const picture *g, const panel *p, const vt_plan_lifetime *s, uint32_t i) {
@@ -164,7 +164,7 @@ static void draw_lifetime(const picture *g, const panel *p, const vt_plan_lifeti
           b.y, b.w, b.h, style_of(s->memory_class)->tint[i % 3], edged ? " class=\"e\"" : "");
   draw_tooltip(g, s);
   fputs("</rect>\n", g->f);
-  draw_name(g, s, &b);
+  draw_value_name(g, s, &b);
 }
 
 /* Prints the classes of a panel and their bytes at its left. Returns the height of that text. */
@@ -198,20 +198,21 @@ static void draw_panel(const picture *g, const panel *p) {
 /* ---- axes ---- */
 
 /* Distance between ticks: the smallest of 1, 2, 5, 10, 20, ..., or with `by_twos` the smallest
- * power of two, that divides `whole` into at most `most` intervals. */
-static uint64_t tick_distance(uint64_t whole, uint64_t most, int by_twos) {
+ * power of two, that divides `range` into at most `most_intervals` intervals. */
+static uint64_t tick_distance(uint64_t range, uint64_t most_intervals, int by_twos) {
   uint64_t t = 1;
-  for (uint32_t i = 0; whole / t > most; i++) t = by_twos ? t * 2 : i % 3 == 1 ? t / 2 * 5 : t * 2;
+  for (uint32_t i = 0; range / t > most_intervals; i++)
+    t = by_twos ? t * 2 : i % 3 == 1 ? t / 2 * 5 : t * 2;
   return t;
 }
 
-/* An offset in the unit that suits `whole`: on an axis of a few MiB, 256 KiB is "0.25 MiB". */
-static void offset_text(uint64_t at, uint64_t whole, char out[CLI_SIZE_TEXT]) {
+/* An offset in the unit that suits `largest`: on an axis of a few MiB, 256 KiB is "0.25 MiB". */
+static void offset_text(uint64_t offset, uint64_t largest, char out[CLI_SIZE_TEXT]) {
   static const char *const name[] = {"B", "KiB", "MiB", "GiB", "TiB"};
   uint32_t i = 0;
   double unit = 1;
-  for (; (double)whole >= 1024 * unit && i + 1 < sizeof name / sizeof name[0]; i++) unit *= 1024;
-  snprintf(out, CLI_SIZE_TEXT, "%g %s", (double)at / unit, name[i]);
+  for (; (double)largest >= 1024 * unit && i + 1 < sizeof name / sizeof name[0]; i++) unit *= 1024;
+  snprintf(out, CLI_SIZE_TEXT, "%g %s", (double)offset / unit, name[i]);
 }
 
 static void draw_offset_axis(const picture *g, const panel *p) {
@@ -281,14 +282,14 @@ static void draw_fullest_step(const picture *g) {
   fprintf(g->f, "<line class=\"f\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", x, g->top,
           x, y + 5);
   fprintf(g->f, "<text class=\"f\" x=\"%d\" y=\"%.1f\">%s", LEFT, y + 52, text);
-  cli_xml_text_cut(g->f, does, cli_xml_chars_in(PLOT, 12) - (size_t)n);
+  cli_xml_text_cut(g->f, does, cli_xml_chars_that_fit(PLOT, 12) - (size_t)n);
   fputs("</text>\n", g->f);
 }
 
 /* ---- head, title and legend ---- */
 
 /* The picture has its own background and colours, so it looks the same on light and dark pages. */
-static void draw_head(const picture *g) {
+static void draw_svg_head(const picture *g) {
   fprintf(g->f,
           "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %.0f\" width=\"%d\" "
           "height=\"%.0f\" font-family=\"DejaVu Sans Mono,Menlo,Consolas,monospace\" "
@@ -319,7 +320,7 @@ static void draw_title(const picture *g) {
   fprintf(g->f,
           "%s, schedule %s: %u steps, at most %s alive at one time, the peak is %.4f times that",
           vt_planned_backend(g->p), g->j->how.schedule != NULL ? g->j->how.schedule : "source",
-          g->info.steps, live, cli_plan_ratio(&g->info));
+          g->info.steps, live, cli_peak_to_live_ratio(&g->info));
   fputs("</text>\n", g->f);
 }
 
@@ -340,7 +341,7 @@ static void draw_legend(const picture *g) {
 }
 
 static void draw_picture(const picture *g) {
-  draw_head(g);
+  draw_svg_head(g);
   draw_title(g);
   draw_legend(g);
   for (uint32_t i = 0; i < g->n; i++) draw_panel(g, &g->panels[i]);
@@ -368,7 +369,7 @@ vt_status cli_svg_write(const char *path, const cli_plan_job *j, const vt_planne
   char *bytes = NULL;
   size_t n = 0;
   vt_planned_info(p, &g.info);
-  list_panels_of_arenas(&g);
+  add_panel_per_used_arena(&g);
   stack_panels(&g);
   g.f = open_memstream(&bytes, &n);
   if (g.f == NULL) return cli_no_memory(e);

@@ -35,14 +35,15 @@ typedef struct sweep {
 
 /* ---- reading the flags ---- */
 
-static vt_status parse_value(const axis *x, const char *at, size_t n, int64_t *out, cli_error *e) {
+static vt_status parse_value(const axis *x, const char *text, size_t n, int64_t *out,
+                             cli_error *e) {
   char *end = NULL;
   errno = 0;
-  const long long v = strtoll(at, &end, 10);
-  const int digit = (at[0] >= '0' && at[0] <= '9') || (at[0] == '-' && n > 1);
-  if (!digit || end != at + n || errno != 0)
+  const long long v = strtoll(text, &end, 10);
+  const int digit = (text[0] >= '0' && text[0] <= '9') || (text[0] == '-' && n > 1);
+  if (!digit || end != text + n || errno != 0)
     return VT_FAIL(&e->diag, VT_BIND, "--sweep %s: '%.*s' is not a whole number", x->name,
-                   n < 60 ? (int)n : 60, at);
+                   n < 60 ? (int)n : 60, text);
   *out = v;
   return VT_OK;
 }
@@ -110,12 +111,13 @@ static vt_status parse_axes(sweep *w, const cli_args *a, cli_error *e) {
 
 /* ---- planning ---- */
 
-/* Sets the size of each axis in row `i`. If `i` is written as a number with one digit per axis, the
- * lowest for the last axis, each digit is an index into the sizes of its axis. */
-static void set_row_sizes(const sweep *w, uint32_t i, row *r) {
+/* Sets the size of each axis in row `row_index`. If `row_index` is written as a number with one
+ * digit per axis, the lowest for the last axis, each digit is an index into the sizes of its axis.
+ */
+static void set_row_sizes(const sweep *w, uint32_t row_index, row *r) {
   for (uint32_t k = w->n_axes; k-- > 0;) {
-    r->value[k] = w->axes[k].value[i % w->axes[k].n];
-    i /= w->axes[k].n;
+    r->value[k] = w->axes[k].value[row_index % w->axes[k].n];
+    row_index /= w->axes[k].n;
   }
 }
 
@@ -154,16 +156,16 @@ static int fits_budget(const sweep *w, const row *r) {
 }
 
 /* A memory class has a column if it is not empty in some row. */
-static int has_column(const sweep *w, uint32_t c) {
+static int class_has_column(const sweep *w, uint32_t class) {
   for (uint32_t i = 0; i < w->n_rows; i++)
-    if (w->rows[i].info.bytes[c] != 0) return 1;
+    if (w->rows[i].info.bytes[class] != 0) return 1;
   return 0;
 }
 
-static int axis_column_width(const sweep *w, uint32_t k) {
-  int most = (int)strlen(w->axes[k].name);
-  for (uint32_t i = 0; i < w->axes[k].n; i++) {
-    const int n = snprintf(NULL, 0, "%" PRId64, w->axes[k].value[i]);
+static int axis_column_width(const sweep *w, uint32_t axis_index) {
+  int most = (int)strlen(w->axes[axis_index].name);
+  for (uint32_t i = 0; i < w->axes[axis_index].n; i++) {
+    const int n = snprintf(NULL, 0, "%" PRId64, w->axes[axis_index].value[i]);
     if (n > most) most = n;
   }
   return most;
@@ -173,7 +175,7 @@ static void print_column_heads(const sweep *w) {
   for (uint32_t k = 0; k < w->n_axes; k++)
     cli_print("%s%*s", k == 0 ? "" : "  ", axis_column_width(w, k), w->axes[k].name);
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    if (has_column(w, c)) cli_print("  %14s", vt_memory_class(c));
+    if (class_has_column(w, c)) cli_print("  %14s", vt_memory_class(c));
   cli_print("  %14s  %10s  peak/live%s\n", "peak", "", w->j->how.budget != 0 ? "  budget" : "");
 }
 
@@ -183,8 +185,8 @@ static void print_row(const sweep *w, const row *r) {
   for (uint32_t k = 0; k < w->n_axes; k++)
     cli_print("%s%*" PRId64, k == 0 ? "" : "  ", axis_column_width(w, k), r->value[k]);
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    if (has_column(w, c)) cli_print("  %14" PRIu64, r->info.bytes[c]);
-  cli_print("  %14" PRIu64 "  %10s  %9.4f", r->info.peak, size, cli_plan_ratio(&r->info));
+    if (class_has_column(w, c)) cli_print("  %14" PRIu64, r->info.bytes[c]);
+  cli_print("  %14" PRIu64 "  %10s  %9.4f", r->info.peak, size, cli_peak_to_live_ratio(&r->info));
   if (w->j->how.budget != 0) cli_print("  %s", fits_budget(w, r) ? "met" : "NOT MET");
   cli_print("\n");
 }
@@ -198,7 +200,7 @@ static json_t *json_row(const sweep *w, const row *r) {
     cli_json_set(o, vt_memory_class(c), json_integer((json_int_t)r->info.bytes[c]));
   cli_json_set(o, "peak", json_integer((json_int_t)r->info.peak));
   cli_json_set(o, "live", json_integer((json_int_t)r->info.live));
-  cli_json_set(o, "ratio", json_real(cli_plan_ratio(&r->info)));
+  cli_json_set(o, "ratio", json_real(cli_peak_to_live_ratio(&r->info)));
   if (w->j->how.budget != 0) cli_json_set(o, "fits", json_boolean(fits_budget(w, r)));
   return o;
 }
@@ -213,7 +215,7 @@ static vt_status print_json(const sweep *w, cli_error *e) {
   return cli_json_print(o, e);
 }
 
-static vt_status check_budget(const sweep *w, cli_error *e) {
+static vt_status check_all_rows_fit_budget(const sweep *w, cli_error *e) {
   uint32_t over = 0;
   uint64_t most = 0;
   for (uint32_t i = 0; i < w->n_rows; i++) {
@@ -237,7 +239,7 @@ static vt_status report_sweep(sweep *w, const cli_args *a, cli_error *e) {
     print_column_heads(w);
     for (uint32_t i = 0; i < w->n_rows; i++) print_row(w, &w->rows[i]);
   }
-  return check_budget(w, e);
+  return check_all_rows_fit_budget(w, e);
 }
 
 vt_status cli_sweep_report(const cli_args *a, const cli_plan_job *j, cli_error *e) {

@@ -34,7 +34,7 @@ const cli_verb *cli_verb_find(const char *name) {
   return NULL;
 }
 
-int cli_flag_fits(const cli_flag *flag, const cli_verb *verb) {
+int cli_flag_belongs_to_verb(const cli_flag *flag, const cli_verb *verb) {
   if (strcmp(flag->verb, "any") == 0) return 1;
   return strcmp(flag->verb, verb == NULL ? "top" : verb->name) == 0;
 }

@@ -41,6 +41,6 @@ extern const cli_variable cli_variables[];
 /* The verb with this name; NULL for an unknown name. */
 const cli_verb *cli_verb_find(const char *name);
 /* 1 if `flag` may be given to `verb`; NULL stands for a command line without a verb. */
-int cli_flag_fits(const cli_flag *flag, const cli_verb *verb);
+int cli_flag_belongs_to_verb(const cli_flag *flag, const cli_verb *verb);
 
 #endif

@@ -9,12 +9,12 @@
 
 static int element_prints_as(uint32_t dtype, uint64_t bits, const char *want) {
   char text[CLI_VALUE_SIZE];
-  cli_bits_text(dtype, bits, text);
+  cli_text_of_element_bits(dtype, bits, text);
   if (strcmp(text, want) != 0) fprintf(stderr, "%s instead of %s\n", text, want);
   return strcmp(text, want) == 0;
 }
 
-static void test_element_texts(void) {
+static void test_elements_of_each_dtype_as_text(void) {
   CHECK(element_prints_as(VT_DTYPE_F32, 0x3dcccccd, "0.1"));
   CHECK(element_prints_as(VT_DTYPE_F32, 0x80000000, "-0"));
   CHECK(element_prints_as(VT_DTYPE_F32, 0xc1200000, "-10"));
@@ -41,7 +41,7 @@ static void test_element_texts(void) {
   CHECK(element_prints_as(VT_DTYPE_BOOL, 0, "false"));
 }
 
-static void test_index_texts(void) {
+static void test_row_major_index_text(void) {
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 3, .dim = {2, 3, 4}}, scalar = {.rank = 0};
   char text[CLI_TYPE_SIZE];
   cli_index_text(&t, 23, text);
@@ -53,7 +53,7 @@ static void test_index_texts(void) {
 }
 
 /* The longest possible type fits into CLI_TYPE_SIZE. */
-static void test_longest_type_fits(void) {
+static void test_longest_type_text_fits_buffer(void) {
   vt_tensor t = {.dtype = VT_DTYPE_BOOL, .rank = VT_MAX_RANK};
   for (int i = 0; i < VT_MAX_RANK; i++) t.dim[i] = INT64_MIN;
   char text[CLI_TYPE_SIZE];
@@ -62,13 +62,13 @@ static void test_longest_type_fits(void) {
 }
 
 static int joined_path_is(const char *name, const char *want) {
-  char *path = cli_path_join("out", name, ".npy");
+  char *path = cli_path_join_escaped("out", name, ".npy");
   const int same = path != NULL && strcmp(path, want) == 0;
   free(path);
   return same;
 }
 
-static void test_path_escapes(void) {
+static void test_joined_path_escapes_name(void) {
   CHECK(joined_path_is("h.0.x", "out/h.0.x.npy"));
   CHECK(joined_path_is("a/b", "out/a%2Fb.npy"));
   CHECK(joined_path_is("../x", "out/%2E.%2Fx.npy"));
@@ -77,18 +77,18 @@ static void test_path_escapes(void) {
   CHECK(joined_path_is("a b\n\xc3\xa9", "out/a%20b%0A%C3%A9.npy"));
 }
 
-static void test_bindings_match(void) {
+static void test_bind_equals_text_and_find(void) {
   vt_binding row[2] = {{"B", 2}, {"BB", 16}};
   const cli_bind two = {.row = row, .n = 2}, none = {0};
-  CHECK(cli_bind_matches(&two, "B=2,BB=16"));
-  CHECK(cli_bind_matches(&two, "BB=16,B=2"));
-  CHECK(!cli_bind_matches(&two, "BB=16"));
-  CHECK(!cli_bind_matches(&two, "B=2,BB=160"));
-  CHECK(!cli_bind_matches(&two, "B=2,B=2"));
-  CHECK(!cli_bind_matches(&two, "B=2,BB=16,T=1"));
-  CHECK(!cli_bind_matches(&two, "-"));
-  CHECK(cli_bind_matches(&none, "-"));
-  CHECK(!cli_bind_matches(&none, "B=2"));
+  CHECK(cli_bind_equals_text(&two, "B=2,BB=16"));
+  CHECK(cli_bind_equals_text(&two, "BB=16,B=2"));
+  CHECK(!cli_bind_equals_text(&two, "BB=16"));
+  CHECK(!cli_bind_equals_text(&two, "B=2,BB=160"));
+  CHECK(!cli_bind_equals_text(&two, "B=2,B=2"));
+  CHECK(!cli_bind_equals_text(&two, "B=2,BB=16,T=1"));
+  CHECK(!cli_bind_equals_text(&two, "-"));
+  CHECK(cli_bind_equals_text(&none, "-"));
+  CHECK(!cli_bind_equals_text(&none, "B=2"));
   CHECK(cli_bind_find(&two, "B=", 1) == &row[0]);
   CHECK(cli_bind_find(&two, "BBB", 2) == &row[1]);
   CHECK(cli_bind_find(&two, "T", 1) == NULL);
@@ -104,7 +104,7 @@ static int size_is_refused(const char *text) {
   return !cli_size_parse(text, &bytes);
 }
 
-static void test_size_parsing(void) {
+static void test_sizes_parsed_or_refused(void) {
   CHECK(size_parses_to("0", 0) && size_parses_to("4096", 4096) && size_parses_to("7B", 7) &&
         size_parses_to("007kB", 7000));
   CHECK(size_parses_to("3MB", 3000000) && size_parses_to("2GB", 2000000000) &&
@@ -129,7 +129,7 @@ static int size_prints_as(uint64_t bytes, const char *want) {
   return strcmp(text, want) == 0;
 }
 
-static void test_size_texts(void) {
+static void test_sizes_as_text(void) {
   CHECK(size_prints_as(0, "0 B") && size_prints_as(1023, "1023 B") &&
         size_prints_as(1024, "1.0 KiB"));
   CHECK(size_prints_as(1536, "1.5 KiB") && size_prints_as((UINT64_C(1) << 20) - 1, "1.0 MiB"));
@@ -142,7 +142,7 @@ static int escapes_to(const char *text, const char *want) {
 }
 
 /* Characters that control a terminal, and bytes that are not UTF-8, are escaped. */
-static void test_terminal_escapes(void) {
+static void test_terminal_controls_escaped(void) {
   char out[8];
   CHECK(escapes_to("", "") && escapes_to("a b~", "a b~") &&
         escapes_to("caf\xc3\xa9 \xe2\x82\xac", "caf\xc3\xa9 \xe2\x82\xac"));
@@ -161,7 +161,7 @@ static void test_terminal_escapes(void) {
   CHECK(strcmp(cli_escape_text("abcdef\xc3\xa9", out, sizeof out), "abcdef") == 0);
 }
 
-static void test_svg_text(void) {
+static void test_svg_text_escape_cut_and_fit(void) {
   char *text = NULL;
   size_t n = 0;
   FILE *f = open_memstream(&text, &n);
@@ -169,8 +169,9 @@ static void test_svg_text(void) {
   if (f == NULL) exit(1);
   cli_xml_text(f, "<a&\"b\">\n\xff|");
   cli_xml_text_cut(f, "abcdef|", 6);
-  CHECK(cli_xml_label(f, &wide, "name") == 1 && cli_xml_label(f, &high, "name") == 1);
-  CHECK(cli_xml_label(f, &small, "name") == 0);
+  CHECK(cli_xml_label_if_fits(f, &wide, "name") == 1 &&
+        cli_xml_label_if_fits(f, &high, "name") == 1);
+  CHECK(cli_xml_label_if_fits(f, &small, "name") == 0);
   CHECK(fclose(f) == 0);
   CHECK(strncmp(text, "&lt;a&amp;&quot;b&quot;&gt;??|abc...<text", 41) == 0);
   CHECK(strstr(text, "rotate(-90 10.0 20.0)") != NULL);
@@ -178,14 +179,14 @@ static void test_svg_text(void) {
 }
 
 int main(void) {
-  test_terminal_escapes();
-  test_element_texts();
-  test_index_texts();
-  test_longest_type_fits();
-  test_path_escapes();
-  test_bindings_match();
-  test_size_parsing();
-  test_size_texts();
-  test_svg_text();
+  test_terminal_controls_escaped();
+  test_elements_of_each_dtype_as_text();
+  test_row_major_index_text();
+  test_longest_type_text_fits_buffer();
+  test_joined_path_escapes_name();
+  test_bind_equals_text_and_find();
+  test_sizes_parsed_or_refused();
+  test_sizes_as_text();
+  test_svg_text_escape_cut_and_fit();
   TEST_DONE();
 }

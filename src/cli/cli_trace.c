@@ -99,21 +99,21 @@ static void add_run_event(trace *t, const vt_program *p) {
                        .track = RUN,
                        .begin_ns = r.begin_ns,
                        .end_ns = r.begin_ns + r.wall_ns,
-                       .args = cli_metrics_json(p)});
+                       .args = cli_run_totals_json(p)});
 }
 
 /* ---- writing ---- */
 
 /* Order of events: by start; of events with the same start the longer one first, because it
  * encloses the other. */
-static int by_event_time(const void *a, const void *b) {
+static int by_event_begin(const void *a, const void *b) {
   const event *x = a, *y = b;
   if (x->begin_ns != y->begin_ns) return x->begin_ns < y->begin_ns ? -1 : 1;
   if (x->end_ns != y->end_ns) return x->end_ns > y->end_ns ? -1 : 1;
   return x->track != y->track ? (x->track < y->track ? -1 : 1) : strcmp(x->name, y->name);
 }
 
-static json_t *json_name_event(const char *kind, uint32_t track, const char *name) {
+static json_t *json_metadata_name_event(const char *kind, uint32_t track, const char *name) {
   return json_pack("{s:s, s:s, s:i, s:i, s:i, s:{s:o}}", "ph", "M", "name", kind, "pid", PROCESS,
                    "tid", (int)track, "ts", 0, "args", "name", cli_json_text(name));
 }
@@ -121,34 +121,34 @@ static json_t *json_name_event(const char *kind, uint32_t track, const char *nam
 static void add_track_names(const trace *t, const vt_program *p, json_t *list) {
   char name[120];
   snprintf(name, sizeof name, "volta on %s", vt_program_backend(p));
-  cli_json_append(list, json_name_event("process_name", 0, name));
-  cli_json_append(list, json_name_event("thread_name", MAKING, "making"));
-  cli_json_append(list, json_name_event("thread_name", COPIES, "copies"));
-  cli_json_append(list, json_name_event("thread_name", RUN, "run"));
+  cli_json_append(list, json_metadata_name_event("process_name", 0, name));
+  cli_json_append(list, json_metadata_name_event("thread_name", MAKING, "making"));
+  cli_json_append(list, json_metadata_name_event("thread_name", COPIES, "copies"));
+  cli_json_append(list, json_metadata_name_event("thread_name", RUN, "run"));
   for (uint32_t i = 0; i < t->lanes; i++) {
     snprintf(name, sizeof name, i == 0 ? "steps" : "steps %u", i + 1);
-    cli_json_append(list, json_name_event("thread_name", STEPS + i, name));
+    cli_json_append(list, json_metadata_name_event("thread_name", STEPS + i, name));
   }
 }
 
 /* One event as JSON. The format requires microseconds; fractions keep the nanoseconds. */
-static json_t *json_event(event *e, uint64_t zero) {
-  json_t *o =
-      json_pack("{s:s, s:o, s:s, s:i, s:i, s:f, s:f}", "ph", "X", "name", cli_json_text(e->name),
-                "cat", e->category, "pid", PROCESS, "tid", (int)e->track, "ts",
-                (double)(e->begin_ns - zero) / 1e3, "dur", (double)(e->end_ns - e->begin_ns) / 1e3);
+static json_t *json_event(event *e, uint64_t zero_ns) {
+  json_t *o = json_pack("{s:s, s:o, s:s, s:i, s:i, s:f, s:f}", "ph", "X", "name",
+                        cli_json_text(e->name), "cat", e->category, "pid", PROCESS, "tid",
+                        (int)e->track, "ts", (double)(e->begin_ns - zero_ns) / 1e3, "dur",
+                        (double)(e->end_ns - e->begin_ns) / 1e3);
   if (e->args != NULL) cli_json_set(o, "args", e->args);
   e->args = NULL;
   return o;
 }
 
 static json_t *json_trace(trace *t, const cli_job *j, const vt_program *p) {
-  json_t *list = json_array(), *about = cli_run_json(j, p);
-  qsort(t->events, t->n, sizeof *t->events, by_event_time);
+  json_t *list = json_array(), *about = cli_run_description_json(j, p);
+  qsort(t->events, t->n, sizeof *t->events, by_event_begin);
   add_track_names(t, p, list);
   for (uint32_t i = 0; i < t->n; i++)
     cli_json_append(list, json_event(&t->events[i], t->events[0].begin_ns));
-  cli_add_policy_json(about, p);
+  cli_add_policy_and_stamp_json(about, p);
   return json_pack("{s:s, s:o, s:o}", "displayTimeUnit", "ns", "otherData", about, "traceEvents",
                    list);
 }

@@ -11,7 +11,7 @@ void cli_hex(const uint8_t digest[32], char out[CLI_HEX_SIZE]) {
 }
 
 /* Appends "[1, 2, 3]" to the text in `out`. */
-static void append_list(const int64_t *v, uint32_t n, char out[CLI_TYPE_SIZE]) {
+static void append_bracketed_list(const int64_t *v, uint32_t n, char out[CLI_TYPE_SIZE]) {
   size_t at = strlen(out);
   at += (size_t)snprintf(out + at, CLI_TYPE_SIZE - at, "[");
   for (uint32_t i = 0; i < n && at < CLI_TYPE_SIZE; i++)
@@ -22,7 +22,7 @@ static void append_list(const int64_t *v, uint32_t n, char out[CLI_TYPE_SIZE]) {
 void cli_type_text(const vt_tensor *t, char out[CLI_TYPE_SIZE]) {
   const char *name = vt_dtype_name(t->dtype);
   snprintf(out, CLI_TYPE_SIZE, "%s", name != NULL ? name : "?");
-  append_list(t->dim, t->rank, out);
+  append_bracketed_list(t->dim, t->rank, out);
 }
 
 void cli_index_text(const vt_tensor *t, uint64_t i, char out[CLI_TYPE_SIZE]) {
@@ -33,7 +33,7 @@ void cli_index_text(const vt_tensor *t, uint64_t i, char out[CLI_TYPE_SIZE]) {
     i /= size;
   }
   out[0] = '\0';
-  append_list(at, t->rank, out);
+  append_bracketed_list(at, t->rank, out);
 }
 
 int cli_dtype_is_float(uint32_t dtype) {
@@ -108,7 +108,7 @@ static void float_text(uint32_t dtype, double value, char out[CLI_VALUE_SIZE]) {
   }
 }
 
-void cli_bits_text(uint32_t dtype, uint64_t bits, char out[CLI_VALUE_SIZE]) {
+void cli_text_of_element_bits(uint32_t dtype, uint64_t bits, char out[CLI_VALUE_SIZE]) {
   if (cli_dtype_is_float(dtype))
     float_text(dtype, float_value(dtype, bits), out);
   else if (dtype == VT_DTYPE_BOOL)
@@ -118,7 +118,7 @@ void cli_bits_text(uint32_t dtype, uint64_t bits, char out[CLI_VALUE_SIZE]) {
 }
 
 void cli_element_text(const vt_tensor *t, uint64_t i, char out[CLI_VALUE_SIZE]) {
-  cli_bits_text(t->dtype, element_bits(t, i), out);
+  cli_text_of_element_bits(t->dtype, element_bits(t, i), out);
 }
 
 double cli_element_number(const vt_tensor *t, uint64_t i) {
@@ -127,7 +127,7 @@ double cli_element_number(const vt_tensor *t, uint64_t i) {
   return (double)integer_value(t->dtype, bits);
 }
 
-void cli_print_elements(const vt_tensor *t, uint64_t count) {
+void cli_print_first_elements(const vt_tensor *t, uint64_t count) {
   for (uint64_t i = 0; i < count && i < CLI_FIRST_VALUES; i++) {
     char text[CLI_VALUE_SIZE];
     cli_element_text(t, i, text);

@@ -30,16 +30,16 @@ void cli_xml_text_cut(FILE *f, const char *text, size_t most) {
 }
 
 /* The font is monospaced: each character is 0.602 of the font size wide, plus some margin. */
-size_t cli_xml_chars_in(double width, double font) {
-  const double n = width / (0.61 * font);
+size_t cli_xml_chars_that_fit(double width, double font_size) {
+  const double n = width / (0.61 * font_size);
   return n < 0 ? 0 : (size_t)n;
 }
 
-int cli_xml_label(FILE *f, const cli_box *b, const char *name) {
+int cli_xml_label_if_fits(FILE *f, const cli_box *b, const char *name) {
   const size_t n = strlen(name);
   const double x = b->x + b->w / 2, y = b->y + b->h / 2;
-  const int along = b->h >= LABEL + 1 && cli_xml_chars_in(b->w - 4, LABEL) >= n;
-  const int upright = b->w >= LABEL + 1 && cli_xml_chars_in(b->h - 4, LABEL) >= n;
+  const int along = b->h >= LABEL + 1 && cli_xml_chars_that_fit(b->w - 4, LABEL) >= n;
+  const int upright = b->w >= LABEL + 1 && cli_xml_chars_that_fit(b->h - 4, LABEL) >= n;
   if (!along && !upright) return 0;
   fprintf(f, "<text class=\"n\" x=\"%.1f\" y=\"%.1f\"", x, y + 4);
   if (!along) fprintf(f, " transform=\"rotate(-90 %.1f %.1f)\"", x, y);

@@ -13,10 +13,10 @@ typedef struct cli_box {
 void cli_xml_text(FILE *f, const char *text);
 /* Writes at most `most` characters of the text; a longer text is cut and ends in "...". */
 void cli_xml_text_cut(FILE *f, const char *text, size_t most);
-/* Number of characters of a monospaced font of size `font` that fit into `width`. */
-size_t cli_xml_chars_in(double width, double font);
+/* Number of characters of a monospaced font of size `font_size` that fit into `width`. */
+size_t cli_xml_chars_that_fit(double width, double font_size);
 /* Draws `name` inside a box, horizontally or, in a narrow high box, vertically. Returns 0 and draws
  * nothing if it does not fit. */
-int cli_xml_label(FILE *f, const cli_box *b, const char *name);
+int cli_xml_label_if_fits(FILE *f, const cli_box *b, const char *name);
 
 #endif

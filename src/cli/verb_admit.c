@@ -20,7 +20,8 @@ enum { PATH_SIZE = 4300 }; /* most bytes of a path */
 /* Pipe to which the child process writes the name of each check; -1: this is not the child. */
 static int check_pipe = -1;
 
-static void report_progress(void *user, const char *check, uint64_t done, uint64_t total) {
+static void show_progress_and_tell_parent(void *user, const char *check, uint64_t done,
+                                          uint64_t total) {
   static const char *last;
   (void)user;
   if (check_pipe >= 0 && check != last) (void)!write(check_pipe, check, strlen(check) + 1);
@@ -52,7 +53,7 @@ static vt_status run_admission(const cli_args *a, const char *folder, vt_admissi
                               .brief = cli_flag_value(a, "short") != NULL,
                               .jobs = (uint32_t)jobs,
                               .reproducer = folder,
-                              .progress = report_progress};
+                              .progress = show_progress_and_tell_parent};
   const vt_status s = vt_admit(&o, out, &e->diag);
   cli_progress_clear();
   return s;
@@ -74,8 +75,8 @@ static void print_counts(const vt_admission *a) {
 static void print_differing_element(const vt_refusal *r) {
   const int digits = (int)(2 * vt_dtype_bytes(r->dtype));
   char have[CLI_VALUE_SIZE], want[CLI_VALUE_SIZE];
-  cli_bits_text(r->dtype, r->bits, have);
-  cli_bits_text(r->dtype, r->expected, want);
+  cli_text_of_element_bits(r->dtype, r->bits, have);
+  cli_text_of_element_bits(r->dtype, r->expected, want);
   cli_print("  element  ");
   cli_print_escaped(r->output);
   cli_print("%s\n  has      %0*" PRIx64 " (%s)\n  must be  %0*" PRIx64 " (%s)\n", r->index, digits,
@@ -84,7 +85,7 @@ static void print_differing_element(const vt_refusal *r) {
   cli_print("  differ   %" PRIu64 " of %" PRIu64 " elements\n", r->differing, r->compared);
 }
 
-static void print_labelled(const char *label, const char *text) {
+static void print_labelled_unless_empty(const char *label, const char *text) {
   if (text[0] == 0) return;
   cli_print("  %-8s ", label);
   cli_print_escaped(text);
@@ -92,17 +93,18 @@ static void print_labelled(const char *label, const char *text) {
 }
 
 static void print_refusal(const vt_refusal *r) {
-  print_labelled("check", r->check);
-  print_labelled("subject", r->subject);
-  print_labelled("reason", r->reason);
-  print_labelled("op", r->op);
-  print_labelled("in", r->signature);
+  print_labelled_unless_empty("check", r->check);
+  print_labelled_unless_empty("subject", r->subject);
+  print_labelled_unless_empty("reason", r->reason);
+  print_labelled_unless_empty("op", r->op);
+  print_labelled_unless_empty("in", r->signature);
   if (r->differs) print_differing_element(r);
-  print_labelled("unwritten", r->unwritten);
-  print_labelled("written", r->folder);
+  print_labelled_unless_empty("unwritten", r->unwritten);
+  print_labelled_unless_empty("written", r->folder);
   /* This command is to be started in the folder of the reproducer. */
-  print_labelled("shows it", r->command);
-  print_labelled("again", r->again); /* this command is to be started in the current folder */
+  print_labelled_unless_empty("shows it", r->command);
+  print_labelled_unless_empty("again",
+                              r->again); /* this command is to be started in the current folder */
 }
 
 static const char *verdict_name(const vt_admission *a) {
@@ -131,9 +133,9 @@ static json_t *json_refusal(const vt_refusal *r) {
     cli_json_set(o, "signature", cli_json_text(r->signature));
     cli_json_set(o, "output", cli_json_text(r->output));
     cli_json_set(o, "index", cli_json_text(r->index));
-    cli_json_set(o, "found", cli_json_bits(r->dtype, r->bits));
-    cli_json_set(o, "expected", cli_json_bits(r->dtype, r->expected));
-    cli_json_set(o, "distance", cli_json_u64(r->distance));
+    cli_json_set(o, "found", cli_json_bits_hex(r->dtype, r->bits));
+    cli_json_set(o, "expected", cli_json_bits_hex(r->dtype, r->expected));
+    cli_json_set(o, "distance", cli_json_u64_text(r->distance));
     cli_json_set(o, "differing", json_integer((json_int_t)r->differing));
     cli_json_set(o, "compared", json_integer((json_int_t)r->compared));
   }
@@ -165,7 +167,7 @@ static void report_text(const cli_args *a, const vt_admission *x, const char *ce
             vt_admission_verdict(x) == VT_VERDICT_PASSED ? " (short form: no certificate)" : "");
   if (refused) print_refusal(&r);
   if (!refused) print_counts(x);
-  if (certificate != NULL) print_labelled("certificate", certificate);
+  if (certificate != NULL) print_labelled_unless_empty("certificate", certificate);
 }
 
 /* ---- the certificate ---- */
@@ -190,7 +192,7 @@ static int plugin_exists(const char *backend) {
 
 /* Tests before the long admission that the certificate can be written. If the plug-in does not
  * exist nothing is tested, because opening it gives a better message. */
-static vt_status check_writable(const cli_args *a, cli_error *e) {
+static vt_status check_certificate_writable(const cli_args *a, cli_error *e) {
   const char *given = cli_flag_value(a, "out"), *backend = a->operands[0];
   if (cli_flag_value(a, "short") != NULL && given == NULL) return VT_OK;
   if (cli_flag_value(a, "short") != NULL)
@@ -203,7 +205,8 @@ static vt_status check_writable(const cli_args *a, cli_error *e) {
   return s;
 }
 
-static vt_status report_verdict(const cli_args *a, const vt_admission *x, cli_error *e) {
+static vt_status save_certificate_and_report(const cli_args *a, const vt_admission *x,
+                                             cli_error *e) {
   const char *given = cli_flag_value(a, "out"), *text = vt_admission_certificate(x);
   const char *path = text == NULL ? NULL : given != NULL ? given : vt_admission_place(x);
   const vt_status written = path != NULL ? cli_file_write(path, text, strlen(text), e) : VT_OK;
@@ -225,9 +228,9 @@ static vt_status admit_backend(const cli_args *a, cli_error *e) {
                                : default_reproducer_folder(a->operands[0]);
   vt_admission *x = NULL;
   if (folder == NULL) return cli_no_memory(e);
-  vt_status s = check_writable(a, e);
+  vt_status s = check_certificate_writable(a, e);
   if (s == VT_OK) s = run_admission(a, folder, &x, e);
-  if (s == VT_OK) s = report_verdict(a, x, e);
+  if (s == VT_OK) s = save_certificate_and_report(a, x, e);
   vt_admission_free(x);
   free(folder);
   return s;
@@ -244,29 +247,30 @@ static const char *signal_name(int number) {
                              : "a signal";
 }
 
-static vt_status report_crash(const cli_args *a, const char *check, int number, cli_error *e) {
+static vt_status report_crash(const cli_args *a, const char *check, int signal_number,
+                              cli_error *e) {
   const char *name = a->operands[0];
   remove_certificate(name);
   if (cli_flag_value(a, "json") != NULL) {
     VT_TRY(
         cli_json_print(json_pack("{s:o, s:s, s:{s:s, s:s+, s:b}}", "backend", cli_json_text(name),
                                  "verdict", "REFUSED", "refusal", "check", check, "reason",
-                                 "it crashes: ", signal_name(number), "differs", 0),
+                                 "it crashes: ", signal_name(signal_number), "differs", 0),
                        e));
   } else {
     cli_print("%s\nREFUSED: ", VT_DIVERGES);
     cli_print_escaped(name);
-    cli_print("\n  check    %s\n  reason   it crashes: %s\n", check, signal_name(number));
+    cli_print("\n  check    %s\n  reason   it crashes: %s\n", check, signal_name(signal_number));
   }
   return VT_FAIL(&e->diag, VT_DIFFERS, "%.100s is refused", name);
 }
 
 /* Reads names of checks until the child closes the pipe, and returns the last one in `check`. */
-static void read_last_check(int from, char check[32]) {
+static void read_last_check(int pipe_fd, char check[32]) {
   size_t n = 0;
   char c, next[32];
   snprintf(check, 32, "opening");
-  for (ssize_t r; (r = read(from, &c, 1)) == 1 || (r < 0 && errno == EINTR);) {
+  for (ssize_t r; (r = read(pipe_fd, &c, 1)) == 1 || (r < 0 && errno == EINTR);) {
     if (r != 1) continue;
     if (n < sizeof next) next[n++] = c;
     if (c != 0) continue;
@@ -277,10 +281,10 @@ static void read_last_check(int from, char check[32]) {
 
 /* The parent: exits with the exit code of the child, which prints all reports. Only if a signal
  * kills the child does the parent print the report. */
-static vt_status watch_child(const cli_args *a, pid_t child, int from, cli_error *e) {
+static vt_status watch_child(const cli_args *a, pid_t child, int pipe_fd, cli_error *e) {
   char check[32];
   int status = 0;
-  read_last_check(from, check);
+  read_last_check(pipe_fd, check);
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR) return VT_FAIL(&e->diag, VT_INTERNAL, "the child process is lost");
   if (WIFSIGNALED(status)) return report_crash(a, check, WTERMSIG(status), e);

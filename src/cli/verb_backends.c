@@ -112,12 +112,14 @@ static int is_on_every_machine(const vt_backend_row *r) {
   return strncmp(r->name, "cuda:", 5) != 0;
 }
 
-static vt_status print_table_line(const char *head, cell *text, uint32_t k, cli_error *e) {
+static vt_status print_table_line(const char *head, cell *cell_text, uint32_t capability,
+                                  cli_error *e) {
   cli_print("| %s |", head);
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
     vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
-    if (is_on_every_machine(&r)) cli_print(" %s |", text != NULL ? text(&r, k) : r.name);
+    if (is_on_every_machine(&r))
+      cli_print(" %s |", cell_text != NULL ? cell_text(&r, capability) : r.name);
   }
   cli_print("\n");
   return VT_OK;
@@ -142,7 +144,7 @@ static vt_status print_markdown(cli_error *e) {
 
 /* ---- the verb ---- */
 
-static void show_row(listing *l, const vt_backend_row *r) {
+static void print_or_append_row(listing *l, const vt_backend_row *r) {
   if (l->list != NULL) cli_json_append(l->list, json_row(r));
   if (l->list == NULL) print_row(r);
 }
@@ -151,7 +153,7 @@ static vt_status show_built_in_backends(listing *l, cli_error *e) {
   for (uint32_t i = 0; i < vt_backend_count(); i++) {
     vt_backend_row r = {.size = sizeof r};
     VT_TRY(vt_backend_row_at(i, &r, &e->diag));
-    show_row(l, &r);
+    print_or_append_row(l, &r);
   }
   return VT_OK;
 }
@@ -162,7 +164,7 @@ static void show_named_backends(listing *l, const cli_args *a, cli_error *e) {
     const vt_options o = {.size = sizeof o, .backend = a->operands[i]};
     vt_backend_row r = {.size = sizeof r};
     vt_backend_row_of(&o, &r);
-    show_row(l, &r);
+    print_or_append_row(l, &r);
     if (r.available || l->worst != VT_OK) continue;
     l->worst = VT_FAIL(&e->diag, r.status, "%s", r.about);
   }

@@ -74,7 +74,7 @@ static vt_status refuse_flag(const cli_args *a, const char *flag, const char *su
   return VT_FAIL(&e->diag, VT_USAGE, "the suite %s has no flag --%s", suite, flag);
 }
 
-static vt_status check_flags(const cli_args *a, const bench *b, cli_error *e) {
+static vt_status check_flags_fit_suite(const cli_args *a, const bench *b, cli_error *e) {
   const char *compare = cli_flag_value(a, "compare");
   if (b->path != NULL) {
     VT_TRY(refuse_flag(a, "compare", b->suite, e));
@@ -134,7 +134,7 @@ static vt_status parse_pace(const cli_args *a, bench *b, cli_error *e) {
 
 static vt_status parse_flags(const cli_args *a, bench *b, cli_error *e) {
   VT_TRY(choose_suite(a, b, e));
-  VT_TRY(check_flags(a, b, e));
+  VT_TRY(check_flags_fit_suite(a, b, e));
   VT_TRY(parse_threads(cli_flag_value(a, "threads"), b, e));
   VT_TRY(parse_pace(a, b, e));
   VT_TRY(cli_bind_parse(a, &b->bind, e));
@@ -202,7 +202,7 @@ static vt_status time_and_record(bench *b, const char *work, cli_lane *lanes, ui
 /* Sets the number of threads for the next measurements, and how long each slot waits for the
  * threads of the lane before it to fall asleep. The trial of the peer's settings has shorter slots,
  * because there are many settings. */
-static void set_threads(bench *b, uint32_t threads) {
+static void set_threads_and_pace(bench *b, uint32_t threads) {
   b->target.threads = threads;
   b->pace.rest_ns = threads > 1 && !b->quick ? REST_NS : 0;
   b->target.trial = (cli_pace){.rounds = b->pace.rounds / 2 + 3,
@@ -211,7 +211,7 @@ static void set_threads(bench *b, uint32_t threads) {
 }
 
 /* Fails unless all records of the same work have the same digest, whatever their threads. */
-static vt_status check_digests(const bench *b, const char *work, cli_error *e) {
+static vt_status check_records_have_same_digest(const bench *b, const char *work, cli_error *e) {
   const record *first = NULL;
   for (uint32_t i = 0; i < b->n; i++) {
     const record *r = &b->records[i];
@@ -228,16 +228,16 @@ static vt_status measure_work(bench *b, const cli_work *w, cli_error *e) {
   char name[CLI_WORK_NAME];
   cli_stage stage = {0};
   cli_work_name(w, name);
-  cli_detail("%s, %u threads\n", name, b->target.threads);
+  cli_narrate_if_verbose("%s, %u threads\n", name, b->target.threads);
   VT_TRY(cli_work_check_against_reference(w, &b->target, e));
   VT_TRY(cli_stage_open(w, &b->target, &stage, e));
   vt_status s = time_and_record(b, name, stage.lanes, stage.n, e);
   cli_stage_close(&stage);
-  if (s == VT_OK) s = check_digests(b, name, e);
+  if (s == VT_OK) s = check_records_have_same_digest(b, name, e);
   return s;
 }
 
-static int is_selected(const bench *b, const cli_work *w) {
+static int is_work_selected(const bench *b, const cli_work *w) {
   char name[CLI_WORK_NAME];
   cli_work_name(w, name);
   return strcmp(w->suite, b->suite) == 0 && (b->only == NULL || strstr(name, b->only) != NULL);
@@ -247,15 +247,16 @@ static int is_selected(const bench *b, const cli_work *w) {
  * sizes. */
 static int repeats_previous_row(const bench *b, const cli_work *w) {
   if (!b->quick || w == cli_works || w->kind != w[-1].kind || w->suite != w[-1].suite) return 0;
-  const cli_work now = cli_work_shrunk(w), before = cli_work_shrunk(w - 1);
+  const cli_work now = cli_work_reduced_to_check_sizes(w),
+                 before = cli_work_reduced_to_check_sizes(w - 1);
   return memcmp(now.size, before.size, sizeof now.size) == 0;
 }
 
 static uint32_t list_selected_works(const bench *b, cli_work *out) {
   uint32_t n = 0;
   for (const cli_work *w = cli_works; w->kind != NULL; w++) {
-    if (!is_selected(b, w) || repeats_previous_row(b, w)) continue;
-    out[n++] = b->quick ? cli_work_shrunk(w) : *w;
+    if (!is_work_selected(b, w) || repeats_previous_row(b, w)) continue;
+    out[n++] = b->quick ? cli_work_reduced_to_check_sizes(w) : *w;
   }
   return n;
 }
@@ -264,7 +265,7 @@ static vt_status measure_works(bench *b, const cli_work *works, uint32_t n, cli_
   b->pace.total = (uint64_t)n * b->n_threads * b->pace.rounds;
   for (uint32_t i = 0; i < n; i++)
     for (uint32_t t = 0; t < b->n_threads; t++) {
-      set_threads(b, b->threads[t]);
+      set_threads_and_pace(b, b->threads[t]);
       VT_TRY(measure_work(b, &works[i], e));
     }
   return VT_OK;
@@ -293,7 +294,8 @@ static void name_model_work(const bench *b, const vt_model *m, char *out, size_t
                           b->bind.row[i].name, (long long)b->bind.row[i].value);
 }
 
-static vt_status time_model(bench *b, const vt_model *m, vt_program *p, cli_error *e) {
+static vt_status fill_and_time_model_program(bench *b, const vt_model *m, vt_program *p,
+                                             cli_error *e) {
   char work[2 * CLI_WORK_NAME];
   cli_lane lane = {.name = "parameter", .program = p};
   name_model_work(b, m, work, sizeof work);
@@ -301,10 +303,10 @@ static vt_status time_model(bench *b, const vt_model *m, vt_program *p, cli_erro
   cli_progress_clear();
   VT_TRY(vt_program_random_inputs(p, 0, &e->diag));
   VT_TRY(time_and_record(b, work, &lane, 1, e));
-  return check_digests(b, work, e);
+  return check_records_have_same_digest(b, work, e);
 }
 
-static vt_status measure_model(bench *b, const vt_model *m, cli_error *e) {
+static vt_status make_and_time_model_program(bench *b, const vt_model *m, cli_error *e) {
   vt_program *p = NULL;
   const vt_options o = {.size = sizeof o,
                         .n_bind = b->bind.n,
@@ -313,12 +315,12 @@ static vt_status measure_model(bench *b, const vt_model *m, cli_error *e) {
                         .threads = b->target.threads,
                         .note = cli_warn};
   VT_TRY(vt_program_new(m, &o, &p, &e->diag));
-  const vt_status s = time_model(b, m, p, e);
+  const vt_status s = fill_and_time_model_program(b, m, p, e);
   vt_program_free(p);
   return s;
 }
 
-static vt_status run_model(bench *b, cli_error *e) {
+static vt_status read_and_measure_model(bench *b, cli_error *e) {
   vt_model *m = NULL;
   e->path = b->path;
   VT_TRY(vt_model_read(b->path, NULL, &m, &e->diag));
@@ -326,8 +328,8 @@ static vt_status run_model(bench *b, cli_error *e) {
   b->pace.total = (uint64_t)b->n_threads * b->pace.rounds;
   vt_status s = VT_OK;
   for (uint32_t t = 0; t < b->n_threads && s == VT_OK; t++) {
-    set_threads(b, b->threads[t]);
-    s = measure_model(b, m, e);
+    set_threads_and_pace(b, b->threads[t]);
+    s = make_and_time_model_program(b, m, e);
   }
   vt_model_free(m);
   if (e->diag.line != 0) e->path = b->path;
@@ -338,7 +340,7 @@ static vt_status run_model(bench *b, cli_error *e) {
 
 static double rate_per_ns(uint64_t v, uint64_t ns) { return ns != 0 ? (double)v / (double)ns : 0; }
 
-static void describe_device(const bench *b, uint32_t threads, vt_backend_row *out) {
+static void read_device_row(const bench *b, uint32_t threads, vt_backend_row *out) {
   const vt_options o = {.size = sizeof o, .backend = b->target.backend, .threads = threads};
   *out = (vt_backend_row){.size = sizeof *out};
   vt_backend_row_of(&o, out);
@@ -364,7 +366,7 @@ static void print_peer(const bench *b) {
 static vt_status report_text(const bench *b) {
   vt_backend_row row, before = {0};
   for (uint32_t i = 0; i < b->n_threads; i++, before = row) {
-    describe_device(b, b->threads[i], &row);
+    read_device_row(b, b->threads[i], &row);
     if (strcmp(row.about, before.about) != 0) cli_print("%s: %s\n", row.name, row.about);
   }
   if (b->peer != NULL) print_peer(b);
@@ -393,11 +395,11 @@ static json_t *json_record(const record *r) {
   return o;
 }
 
-static json_t *json_devices(const bench *b) {
+static json_t *json_device_per_thread_count(const bench *b) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < b->n_threads; i++) {
     vt_backend_row row;
-    describe_device(b, b->threads[i], &row);
+    read_device_row(b, b->threads[i], &row);
     cli_json_append(list, json_pack("{s:s, s:i, s:o}", "backend", row.name, "threads",
                                     (int)b->threads[i], "about", cli_json_text(row.about)));
   }
@@ -417,9 +419,9 @@ static json_t *json_peer(const bench *b) {
 static vt_status report_json(const bench *b, cli_error *e) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < b->n; i++) cli_json_append(list, json_record(&b->records[i]));
-  json_t *root =
-      json_pack("{s:s, s:s, s:b, s:i, s:o}", "suite", b->suite, "version", vt_version(), "quick",
-                b->quick, "rounds", (int)b->pace.rounds, "devices", json_devices(b));
+  json_t *root = json_pack("{s:s, s:s, s:b, s:i, s:o}", "suite", b->suite, "version", vt_version(),
+                           "quick", b->quick, "rounds", (int)b->pace.rounds, "devices",
+                           json_device_per_thread_count(b));
   cli_json_set(root, "compare", json_peer(b));
   cli_json_set(root, "results", list);
   return cli_json_write(root, "-", e);
@@ -431,7 +433,7 @@ static vt_status run_bench(const cli_args *a, bench *b, cli_error *e) {
   VT_TRY(parse_flags(a, b, e));
   if (cli_flag_value(a, "small") != NULL)
     return cli_bench_small(b->target.backend, cli_flag_value(a, "json") != NULL, e);
-  const vt_status s = b->path != NULL ? run_model(b, e) : run_suite(b, e);
+  const vt_status s = b->path != NULL ? read_and_measure_model(b, e) : run_suite(b, e);
   cli_progress_clear();
   VT_TRY(s);
   return cli_flag_value(a, "json") != NULL ? report_json(b, e) : report_text(b);

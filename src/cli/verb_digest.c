@@ -3,8 +3,8 @@
  * the hash of a model. */
 #include "cli_json.h"
 
-static vt_status print_entry(const uint8_t digest[32], const char *name, const char *type,
-                             json_t *list) {
+static vt_status print_or_append_digest(const uint8_t digest[32], const char *name,
+                                        const char *type, json_t *list) {
   char hex[CLI_HEX_SIZE];
   cli_hex(digest, hex);
   if (list != NULL) {
@@ -23,7 +23,7 @@ static vt_status digest_model(const char *path, json_t *list, cli_error *e) {
   uint8_t hash[32];
   VT_TRY(vt_model_read(path, NULL, &m, &e->diag));
   vt_model_hash(m, hash);
-  const vt_status s = print_entry(hash, vt_model_name(m), "model", list);
+  const vt_status s = print_or_append_digest(hash, vt_model_name(m), "model", list);
   vt_model_free(m);
   return s;
 }
@@ -37,7 +37,7 @@ static vt_status digest_tensors(const vt_archive *ar, json_t *list, cli_error *e
     VT_TRY(vt_archive_tensor(ar, i, &name, &t));
     VT_TRY(vt_tensor_digest(&t, digest, &e->diag));
     cli_type_text(&t, type);
-    VT_TRY(print_entry(digest, name, type, list));
+    VT_TRY(print_or_append_digest(digest, name, type, list));
   }
   return VT_OK;
 }

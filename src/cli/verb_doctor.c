@@ -20,7 +20,7 @@ typedef struct failures {
   int all, choice;
 } failures;
 
-static failures print_facts(json_t *facts) {
+static failures print_or_collect_facts(json_t *facts) {
   failures f = {0};
   const char *key;
   for (uint32_t i = 0; (key = vt_doctor_key(i)) != NULL; i++) {
@@ -37,7 +37,7 @@ static failures print_facts(json_t *facts) {
 vt_status verb_doctor(const cli_args *a, cli_error *e) {
   const int as_json = cli_flag_value(a, "json") != NULL;
   json_t *facts = as_json ? json_object() : NULL;
-  const failures f = print_facts(facts);
+  const failures f = print_or_collect_facts(facts);
   if (as_json) VT_TRY(cli_json_print(json_pack("{s:b, s:o}", "ok", f.all == 0, "facts", facts), e));
   if (f.all == 0) return VT_OK;
   const vt_status s =
@@ -47,15 +47,15 @@ vt_status verb_doctor(const cli_args *a, cli_error *e) {
   return s;
 }
 
-static void print_fact(const char *label, const char *wanted) {
+static void print_fact(const char *label, const char *wanted_key) {
   const char *key;
   for (uint32_t i = 0; (key = vt_doctor_key(i)) != NULL; i++) {
     char buffer[VALUE_SIZE];
-    if (strcmp(key, wanted) == 0) cli_print("%s %s\n", label, fact_value(i, buffer));
+    if (strcmp(key, wanted_key) == 0) cli_print("%s %s\n", label, fact_value(i, buffer));
   }
 }
 
-vt_status cli_version(cli_error *e) {
+vt_status cli_print_version(cli_error *e) {
   cli_print("volta %s\nnumerics %u\n", vt_version(), VT_NUMERICS_VERSION);
   print_fact("isa", "cpu");
   cli_print("backends");

@@ -15,7 +15,7 @@ static const char *code_name_at(uint32_t i, const void *context) {
   return i < N_CODES ? vt_status_name(codes[i]) : NULL;
 }
 
-static void list_codes(void) {
+static void print_all_codes(void) {
   cli_print("number  name         exit  meaning\n");
   for (uint32_t i = 0; i < N_CODES; i++)
     cli_print("%6d  %-11s  %4d  %s\n", (int)codes[i], vt_status_name(codes[i]),
@@ -24,7 +24,7 @@ static void list_codes(void) {
 
 vt_status verb_explain(const cli_args *a, cli_error *e) {
   if (a->n_operands == 0 || strcmp(a->operands[0], "list") == 0) {
-    list_codes();
+    print_all_codes();
     return VT_OK;
   }
   const int code = vt_status_find(a->operands[0]);

@@ -37,7 +37,7 @@ static void print_facts(const facts *f) {
   cli_print("\n");
   if (f->count == 0) return;
   cli_print("  ");
-  cli_print_elements(&f->t, f->count);
+  cli_print_first_elements(&f->t, f->count);
   cli_print("\n");
 }
 
@@ -45,7 +45,7 @@ static json_t *json_facts(const facts *f) {
   return json_pack("{s:o, s:s, s:o, s:I, s:I, s:I, s:I, s:o}", "name", cli_json_text(f->name),
                    "dtype", vt_dtype_name(f->t.dtype), "shape", cli_json_shape(&f->t), "elements",
                    (json_int_t)f->count, "bytes", (json_int_t)f->bytes, "nan", (json_int_t)f->nan,
-                   "inf", (json_int_t)f->inf, "values", cli_json_elements(&f->t, f->count));
+                   "inf", (json_int_t)f->inf, "values", cli_json_first_elements(&f->t, f->count));
 }
 
 static vt_status report_text(const vt_archive *ar, cli_error *e) {

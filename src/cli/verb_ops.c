@@ -118,7 +118,7 @@ static const char page_head[] =
     "| composed | the numerics of the ops that define it |\n";
 
 /* Prints the text of a table cell; a bar is escaped, because it would end the cell. */
-static void print_cell(const char *text) {
+static void print_escaped_cell(const char *text) {
   for (const char *p = text; *p != '\0'; p++) cli_print("%s%c", *p == '|' ? "\\" : "", *p);
 }
 
@@ -130,9 +130,9 @@ static vt_status print_section(const char *title, const char *about, uint32_t pr
     VT_TRY(vt_op_row_at(i, &r));
     if (r.prim != prim) continue;
     cli_print("| %u | `", r.number);
-    print_cell(r.signature);
+    print_escaped_cell(r.signature);
     cli_print("` | %s | ", r.numerics);
-    print_cell(r.help);
+    print_escaped_cell(r.help);
     cli_print(" |\n");
   }
   return VT_OK;

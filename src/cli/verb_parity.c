@@ -146,13 +146,13 @@ static vt_status name_lane(const cli_job *j, lane *x, const vt_program *p, cli_e
   return x->name != NULL && x->label != NULL ? VT_OK : cli_no_memory(e);
 }
 
-static vt_status run_program(const cli_job *j, lane *x, vt_program *p, vt_program *first,
-                             cli_error *e) {
+static vt_status run_and_compare_program(const cli_job *j, lane *x, vt_program *p,
+                                         vt_program *first, cli_error *e) {
   uint8_t digest[32];
   VT_TRY(name_lane(j, x, p, e));
   x->plugin = vt_program_plugin(p, x->content);
   x->unadmitted = vt_program_unadmitted(p);
-  cli_detail("running on %s\n", x->label);
+  cli_narrate_if_verbose("running on %s\n", x->label);
   VT_TRY(cli_job_run(j, p, e));
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   cli_hex(digest, x->hex);
@@ -166,7 +166,7 @@ static vt_status run_lane(const cli_job *j, comparison *c, uint32_t i, cli_error
   cli_job own = *j;
   own.how.threads = c->lanes[i].threads;
   VT_TRY(cli_job_new_program(&own, c->lanes[i].wanted, &p, e));
-  const vt_status s = run_program(j, &c->lanes[i], p, c->lanes[0].program, e);
+  const vt_status s = run_and_compare_program(j, &c->lanes[i], p, c->lanes[0].program, e);
   if (i == 0) c->lanes[0].program = p;
   if (i != 0) vt_program_free(p);
   return s;
@@ -207,8 +207,8 @@ static int all_lanes_as_published(const comparison *c) {
 static void print_first_difference(const comparison *c, const lane *x) {
   const int digits = (int)(2 * vt_dtype_bytes(x->dtype));
   char a[CLI_VALUE_SIZE], b[CLI_VALUE_SIZE];
-  cli_bits_text(x->dtype, x->first_a, a);
-  cli_bits_text(x->dtype, x->first_b, b);
+  cli_text_of_element_bits(x->dtype, x->first_a, a);
+  cli_text_of_element_bits(x->dtype, x->first_b, b);
   cli_print("  first ");
   cli_print_escaped(x->output);
   cli_print("%s: %s has %0*" PRIx64 " (%s), %s has %0*" PRIx64 " (%s)\n", x->index,
@@ -229,14 +229,14 @@ static void print_lane(const comparison *c, uint32_t i) {
 }
 
 /* 1 if an earlier lane agrees with lane `i`, so that the verdict has named lane `i` already. */
-static int is_named_before(const comparison *c, uint32_t i) {
+static int agrees_with_earlier_lane(const comparison *c, uint32_t i) {
   int any = 0;
   for (uint32_t j = 0; j < i; j++) any |= lanes_agree(&c->lanes[j], &c->lanes[i]);
   return any;
 }
 
 /* Prints "AGREES" if every lane has the published digest, else the lanes that differ from it. */
-static void print_published(const comparison *c) {
+static void print_published_verdict(const comparison *c) {
   const uint32_t n = count_lanes_unlike_published(c);
   cli_print("; published: %s: %s", c->published, n == 0 ? "AGREES" : "DIFFERS");
   const char *before = " from ";
@@ -250,13 +250,13 @@ static void print_published(const comparison *c) {
 /* Prints the verdict, "A = C: digest != B: digest": lanes that agree are joined by =. */
 static void print_verdict(const comparison *c) {
   for (uint32_t i = 0; i < c->n; i++) {
-    if (is_named_before(c, i)) continue;
+    if (agrees_with_earlier_lane(c, i)) continue;
     cli_print("%s%s", i == 0 ? "" : " != ", c->lanes[i].label);
     for (uint32_t j = i + 1; j < c->n; j++)
       if (lanes_agree(&c->lanes[i], &c->lanes[j])) cli_print(" = %s", c->lanes[j].label);
     cli_print(": %s", c->lanes[i].hex);
   }
-  if (c->published[0] != '\0') print_published(c);
+  if (c->published[0] != '\0') print_published_verdict(c);
   cli_print("\n");
 }
 
@@ -275,12 +275,12 @@ static json_t *json_lane(const comparison *c, uint32_t i) {
   cli_json_set(o, "agrees", json_boolean(!lane_differs(c, i)));
   cli_json_set(o, "compared", json_integer((json_int_t)x->compared));
   cli_json_set(o, "differing", json_integer((json_int_t)x->differing));
-  cli_json_set(o, "largest", cli_json_u64(x->largest));
+  cli_json_set(o, "largest", cli_json_u64_text(x->largest));
   if (x->output != NULL)
     cli_json_set(o, "first",
                  json_pack("{s:o, s:s, s:o, s:o}", "output", cli_json_text(x->output), "index",
-                           x->index, "expected", cli_json_bits(x->dtype, x->first_a), "found",
-                           cli_json_bits(x->dtype, x->first_b)));
+                           x->index, "expected", cli_json_bits_hex(x->dtype, x->first_a), "found",
+                           cli_json_bits_hex(x->dtype, x->first_b)));
   return o;
 }
 

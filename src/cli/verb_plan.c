@@ -16,7 +16,7 @@ vt_status cli_plan_new(const cli_plan_job *j, const cli_bind *bind, const cli_pl
                   .backend = j->backend,
                   .passes = j->passes,
                   .cache = j->cache};
-  cli_planning_apply(how, &o);
+  cli_planning_copy_to_options(how, &o);
   const cli_cache_mark before = cli_cache_counts_now(j->cache);
   const vt_status s = vt_planned_new(j->model, &o, out, &e->diag);
   if (s == VT_OK) {
@@ -30,7 +30,7 @@ vt_status cli_plan_new(const cli_plan_job *j, const cli_bind *bind, const cli_pl
   return s;
 }
 
-double cli_plan_ratio(const vt_plan_info *i) {
+double cli_peak_to_live_ratio(const vt_plan_info *i) {
   return i->live != 0 ? (double)i->peak / (double)i->live : 1;
 }
 
@@ -57,8 +57,8 @@ static vt_status plan_alternative(const cli_plan_job *j, alternative *o, cli_err
   return VT_OK;
 }
 
-static int flag_has_value(const char *given, const char *value) {
-  return value == NULL || (given != NULL && strcmp(given, value) == 0);
+static int flag_is_already(const char *given, const char *wanted) {
+  return wanted == NULL || (given != NULL && strcmp(given, wanted) == 0);
 }
 
 /* Makes a plan for each alternative whose flags the user has not given. */
@@ -67,8 +67,8 @@ static vt_status plan_alternatives(const cli_plan_job *j, alternative out[ALTERN
   const alternative all[ALTERNATIVES] = {{"--schedule memory", "memory", NULL, 0},
                                          {"--stream all", NULL, "all", 0},
                                          {"both", "memory", "all", 0}};
-  const int memory = flag_has_value(j->how.schedule, "memory"),
-            all_streamed = flag_has_value(j->how.stream, "all");
+  const int memory = flag_is_already(j->how.schedule, "memory"),
+            all_streamed = flag_is_already(j->how.stream, "all");
   memcpy(out, all, sizeof all);
   for (uint32_t i = 0; i < ALTERNATIVES; i++) {
     if ((out[i].schedule != NULL && memory) || (out[i].stream != NULL && all_streamed)) continue;
@@ -104,7 +104,7 @@ static int exceeds_budget(const view *v) {
   return v->j->how.budget != 0 && v->info.peak > v->j->how.budget;
 }
 
-static vt_status read_plan(view *v, cli_error *e) {
+static vt_status read_plan_and_alternatives(view *v, cli_error *e) {
   v->info.size = sizeof v->info;
   vt_planned_info(v->p, &v->info);
   vt_planned_digest(v->p, v->core, v->target);
@@ -136,7 +136,7 @@ static void print_memory(const view *v) {
   print_bytes("peak", v->info.peak, "on the device");
   if (v->info.live != 0)
     snprintf(note, sizeof note, "the most alive at one time; the peak is %.4f times that",
-             cli_plan_ratio(&v->info));
+             cli_peak_to_live_ratio(&v->info));
   print_bytes("live", v->info.live, note);
   if (v->j->how.budget != 0)
     print_bytes("budget", v->j->how.budget, exceeds_budget(v) ? "NOT MET" : "met");
@@ -181,7 +181,7 @@ static void add_memory_json(json_t *o, const view *v) {
     set_json_number(o, vt_memory_class(c), v->info.bytes[c]);
   set_json_number(o, "peak", v->info.peak);
   set_json_number(o, "live", v->info.live);
-  cli_json_set(o, "ratio", json_real(cli_plan_ratio(&v->info)));
+  cli_json_set(o, "ratio", json_real(cli_peak_to_live_ratio(&v->info)));
 }
 
 static void add_steps_json(json_t *o, const view *v) {
@@ -244,7 +244,7 @@ static vt_status print_plan(const cli_args *a, const view *v, cli_error *e) {
 
 static vt_status report_plan(const cli_args *a, view *v, cli_error *e) {
   const char *svg = cli_flag_value(a, "svg");
-  VT_TRY(read_plan(v, e));
+  VT_TRY(read_plan_and_alternatives(v, e));
   if (svg != NULL) VT_TRY(cli_svg_write(svg, v->j, v->p, e));
   if (svg == NULL || strcmp(svg, "-") != 0) VT_TRY(print_plan(a, v, e));
   if (!exceeds_budget(v)) return VT_OK;
@@ -257,7 +257,7 @@ static vt_status report_plan(const cli_args *a, view *v, cli_error *e) {
 
 /* ---- the verb ---- */
 
-static vt_status check_flags(const cli_args *a, cli_error *e) {
+static vt_status refuse_contradicting_flags(const cli_args *a, cli_error *e) {
   const char *svg = cli_flag_value(a, "svg");
   if (svg != NULL && strcmp(svg, "-") == 0) {
     VT_TRY(cli_refuse_both(a, "svg", "json", e));
@@ -268,7 +268,7 @@ static vt_status check_flags(const cli_args *a, cli_error *e) {
   return cli_refuse_both(a, "sweep", "svg", e);
 }
 
-static vt_status plan_job(const cli_args *a, const cli_plan_job *j, cli_error *e) {
+static vt_status plan_and_report_job(const cli_args *a, const cli_plan_job *j, cli_error *e) {
   vt_planned *p = NULL;
   if (cli_flag_value(a, "sweep") != NULL) return cli_sweep_report(a, j, e);
   VT_TRY(cli_plan_new(j, &j->bind, &j->how, &p, e));
@@ -292,9 +292,9 @@ static vt_status open_job(const cli_args *a, cli_plan_job *j, cli_error *e) {
 
 vt_status verb_plan(const cli_args *a, cli_error *e) {
   cli_plan_job j = {0};
-  VT_TRY(check_flags(a, e));
+  VT_TRY(refuse_contradicting_flags(a, e));
   vt_status s = open_job(a, &j, e);
-  if (s == VT_OK) s = plan_job(a, &j, e);
+  if (s == VT_OK) s = plan_and_report_job(a, &j, e);
   vt_cache_free(j.cache);
   vt_model_free(j.model);
   cli_bind_free(&j.bind);

@@ -29,11 +29,11 @@ static vt_status read_output(vt_program *p, uint32_t i, output *out, cli_error *
 
 /* Writes the text of a graph to a file such as "02-lower.vt": position and name of the pass that
  * made it. */
-static vt_status dump_graph_text(const char *folder, uint32_t place, const char *name,
+static vt_status dump_graph_text(const char *folder, uint32_t position, const char *name,
                                  const char *text, cli_error *e) {
   char numbered[80];
-  snprintf(numbered, sizeof numbered, "%02u-%s", (unsigned)place, name);
-  char *path = cli_path_join(folder, numbered, ".vt");
+  snprintf(numbered, sizeof numbered, "%02u-%s", (unsigned)position, name);
+  char *path = cli_path_join_escaped(folder, numbered, ".vt");
   if (path == NULL || text == NULL) {
     free(path);
     return cli_no_memory(e);
@@ -63,8 +63,8 @@ static vt_status dump_plan(const vt_program *p, const char *path, cli_error *e) 
 }
 
 /* Writes the graphs and the plan before the run, so that they exist even if the run fails. */
-static vt_status dump_files(const cli_args *a, const cli_job *j, const vt_program *p,
-                            cli_error *e) {
+static vt_status dump_passes_and_plan(const cli_args *a, const cli_job *j, const vt_program *p,
+                                      cli_error *e) {
   const char *folder = cli_flag_value(a, "dump-passes"), *plan = cli_flag_value(a, "dump-plan");
   if (folder != NULL) VT_TRY(dump_passes(j, p, folder, e));
   return plan != NULL ? dump_plan(p, plan, e) : VT_OK;
@@ -72,7 +72,7 @@ static vt_status dump_files(const cli_args *a, const cli_job *j, const vt_progra
 
 /* The file of an output: in npy format one per output, in other formats one for all. */
 static char *output_path(const char *folder, const char *name, cli_format f) {
-  return cli_path_join(folder, f == CLI_NPY ? name : "outputs", cli_format_suffix(f));
+  return cli_path_join_escaped(folder, f == CLI_NPY ? name : "outputs", cli_format_suffix(f));
 }
 
 static vt_status write_output_list(const cli_list *l, const char *folder, cli_format f,
@@ -107,12 +107,12 @@ static vt_status write_outputs(vt_program *p, const char *folder, cli_format f, 
 
 /* ---- reports ---- */
 
-static vt_status print_digest(vt_program *p, const char *head, cli_error *e) {
+static vt_status print_run_digest(vt_program *p, const char *label, cli_error *e) {
   uint8_t digest[32];
   char hex[CLI_HEX_SIZE];
   VT_TRY(vt_program_digest(p, digest, &e->diag));
   cli_hex(digest, hex);
-  cli_print("%s%s\n", head, hex);
+  cli_print("%s%s\n", label, hex);
   return VT_OK;
 }
 
@@ -124,7 +124,7 @@ static void print_output(const output *o) {
   cli_print(" %s %s\n", type, hex);
   if (o->count == 0) return;
   cli_print("  ");
-  cli_print_elements(&o->t, o->count);
+  cli_print_first_elements(&o->t, o->count);
   cli_print("\n");
 }
 
@@ -134,13 +134,14 @@ static vt_status report_text(vt_program *p, cli_error *e) {
     VT_TRY(read_output(p, i, &o, e));
     print_output(&o);
   }
-  return print_digest(p, "run ", e);
+  return print_run_digest(p, "run ", e);
 }
 
 static json_t *json_output(const output *o, const char *folder, cli_format f) {
-  json_t *j = json_pack("{s:o, s:s, s:o, s:o, s:o}", "name", cli_json_text(o->name), "dtype",
-                        vt_dtype_name(o->t.dtype), "shape", cli_json_shape(&o->t), "digest",
-                        cli_json_hex(o->digest), "values", cli_json_elements(&o->t, o->count));
+  json_t *j =
+      json_pack("{s:o, s:s, s:o, s:o, s:o}", "name", cli_json_text(o->name), "dtype",
+                vt_dtype_name(o->t.dtype), "shape", cli_json_shape(&o->t), "digest",
+                cli_json_hex(o->digest), "values", cli_json_first_elements(&o->t, o->count));
   char *path = folder != NULL ? output_path(folder, o->name, f) : NULL;
   if (folder != NULL) cli_json_set(j, "file", path != NULL ? cli_json_text(path) : NULL);
   free(path);
@@ -157,7 +158,7 @@ static vt_status add_outputs(vt_program *p, const char *folder, cli_format f, js
   return VT_OK;
 }
 
-static json_t *json_cost(const vt_program *p) {
+static json_t *json_run_cost(const vt_program *p) {
   vt_run_info c = {.size = sizeof c};
   vt_program_info(p, &c);
   return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I}", "steps", (int)c.steps, "wall_ns",
@@ -168,12 +169,12 @@ static json_t *json_cost(const vt_program *p) {
 
 static json_t *json_run_report(const cli_job *j, const vt_program *p, const uint8_t digest[32],
                                json_t *outputs) {
-  json_t *o = cli_run_json(j, p);
-  cli_json_set(o, "cost", json_cost(p));
-  cli_json_set(o, "metrics", cli_metrics_json(p));
+  json_t *o = cli_run_description_json(j, p);
+  cli_json_set(o, "cost", json_run_cost(p));
+  cli_json_set(o, "metrics", cli_run_totals_json(p));
   cli_json_set(o, "outputs", outputs);
   cli_json_set(o, "digest", cli_json_hex(digest));
-  cli_add_policy_json(o, p);
+  cli_add_policy_and_stamp_json(o, p);
   return o;
 }
 
@@ -192,11 +193,11 @@ static vt_status report_json(const cli_args *a, const cli_job *j, vt_program *p,
 static void print_run_cost(const vt_program *p) {
   vt_run_info c = {.size = sizeof c};
   vt_program_info(p, &c);
-  cli_detail("%s: %u steps in %.3f ms, %.3f GFLOP/s\n", vt_program_backend(p), c.steps,
-             (double)c.wall_ns / 1e6, cli_rate(c.flops, c.wall_ns));
-  cli_detail("bytes: inputs %" PRIu64 ", parameters %" PRIu64 ", temporaries %" PRIu64
-             ", outputs %" PRIu64 "\n",
-             c.bytes_input, c.bytes_param, c.bytes_temp, c.bytes_output);
+  cli_narrate_if_verbose("%s: %u steps in %.3f ms, %.3f GFLOP/s\n", vt_program_backend(p), c.steps,
+                         (double)c.wall_ns / 1e6, cli_giga_per_second(c.flops, c.wall_ns));
+  cli_narrate_if_verbose("bytes: inputs %" PRIu64 ", parameters %" PRIu64 ", temporaries %" PRIu64
+                         ", outputs %" PRIu64 "\n",
+                         c.bytes_input, c.bytes_param, c.bytes_temp, c.bytes_output);
 }
 
 static int writes_to_stdout(const cli_args *a, const char *flag) {
@@ -210,7 +211,7 @@ static vt_status report_run(const cli_args *a, const cli_job *j, vt_program *p, 
   VT_TRY(cli_format_parse(cli_flag_value(a, "format"), &f, e));
   if (folder != NULL) VT_TRY(write_outputs(p, folder, f, e));
   if (cli_flag_value(a, "json") != NULL) return report_json(a, j, p, e);
-  if (cli_flag_value(a, "digest") != NULL) return print_digest(p, "", e);
+  if (cli_flag_value(a, "digest") != NULL) return print_run_digest(p, "", e);
   const int taken =
       folder != NULL || writes_to_stdout(a, "metrics") || writes_to_stdout(a, "trace");
   return taken ? VT_OK : report_text(p, e);
@@ -230,7 +231,7 @@ static vt_status check_stdout_not_shared(const cli_args *a, const char *flag, co
 
 /* Status of the folder in which the file at `path` is, or will be created. Returns 0 if the folder
  * does not exist. */
-static int stat_folder(const char *path, struct stat *out) {
+static int stat_parent_folder(const char *path, struct stat *out) {
   const char *slash = strrchr(path, '/');
   if (slash == NULL) return stat(".", out) == 0;
   char *folder = strndup(path, (size_t)(slash - path) + 1);
@@ -247,12 +248,12 @@ static int is_same_file(const char *x, const char *y) {
   if (stat(x, &in_x) == 0 && !S_ISREG(in_x.st_mode)) return 0;
   if (strcmp(x, y) == 0) return strcmp(x, "-") != 0;
   if (strcmp(a != NULL ? a + 1 : x, b != NULL ? b + 1 : y) != 0) return 0;
-  return stat_folder(x, &in_x) && stat_folder(y, &in_y) && in_x.st_dev == in_y.st_dev &&
-         in_x.st_ino == in_y.st_ino;
+  return stat_parent_folder(x, &in_x) && stat_parent_folder(y, &in_y) &&
+         in_x.st_dev == in_y.st_dev && in_x.st_ino == in_y.st_ino;
 }
 
 /* Refuses two flags that write the same file, because the second would overwrite the first. */
-static vt_status check_files_differ(const cli_args *a, cli_error *e) {
+static vt_status check_output_files_differ(const cli_args *a, cli_error *e) {
   static const char *const flags[] = {"metrics", "trace", "save-params", "dump-plan"};
   enum { FLAGS = sizeof flags / sizeof *flags };
   for (int i = 0; i < FLAGS; i++)
@@ -264,7 +265,7 @@ static vt_status check_files_differ(const cli_args *a, cli_error *e) {
   return VT_OK;
 }
 
-static vt_status check_flags(const cli_args *a, cli_error *e) {
+static vt_status refuse_contradicting_flags(const cli_args *a, cli_error *e) {
   cli_format f;
   VT_TRY(cli_format_parse(cli_flag_value(a, "format"), &f, e));
   if (cli_flag_value(a, "format") != NULL && cli_flag_value(a, "out") == NULL)
@@ -272,14 +273,14 @@ static vt_status check_flags(const cli_args *a, cli_error *e) {
   VT_TRY(cli_refuse_both(a, "json", "digest", e));
   VT_TRY(check_stdout_not_shared(a, "metrics", "trace", e));
   VT_TRY(check_stdout_not_shared(a, "trace", "metrics", e));
-  VT_TRY(check_files_differ(a, e));
+  VT_TRY(check_output_files_differ(a, e));
   if (!writes_to_stdout(a, "dump-plan")) return VT_OK;
   VT_TRY(cli_refuse_both(a, "dump-plan", "json", e));
   return cli_refuse_both(a, "dump-plan", "digest", e);
 }
 
 /* Checks before the run that all outputs can be written, so that no folder is left incomplete. */
-static vt_status check_outputs_writable(const cli_args *a, const cli_job *j, cli_error *e) {
+static vt_status check_outputs_fit_format(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_port_info port;
   cli_format f;
   VT_TRY(cli_format_parse(cli_flag_value(a, "format"), &f, e));
@@ -299,9 +300,9 @@ static vt_status write_metrics(const cli_args *a, const cli_job *j, vt_program *
 
 static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_program *p = NULL;
-  VT_TRY(check_outputs_writable(a, j, e));
+  VT_TRY(check_outputs_fit_format(a, j, e));
   VT_TRY(cli_job_new_program(j, cli_flag_value(a, "backend"), &p, e));
-  vt_status s = dump_files(a, j, p, e);
+  vt_status s = dump_passes_and_plan(a, j, p, e);
   if (s == VT_OK) s = cli_params_save(j, p, cli_flag_value(a, "save-params"), e);
   if (s == VT_OK) s = cli_job_run(j, p, e);
   if (s == VT_OK) print_run_cost(p);
@@ -312,7 +313,7 @@ static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
 }
 
 vt_status verb_run(const cli_args *a, cli_error *e) {
-  VT_TRY(check_flags(a, e));
+  VT_TRY(refuse_contradicting_flags(a, e));
   cli_job j;
   vt_status s = cli_job_open(a, &j, e);
   /* A program made with a cache has only the last graph, not those of all passes. */

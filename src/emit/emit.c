@@ -99,7 +99,7 @@ static void emit_operands(const placeholders *w, uint32_t n, vt_text *out) {
   }
 }
 
-static void emit_conditional(const placeholders *w, vt_text *out) {
+static void emit_choice(const placeholders *w, vt_text *out) {
   emit_operand(w, w->step->in[0], out);
   vt_text_add(out, " ? ");
   emit_operand(w, w->step->in[1], out);
@@ -111,7 +111,7 @@ static void emit_formula(const placeholders *w, vt_text *out) {
   const vt_chain_step *s = w->step;
   const char *type = vt_dtype_name(s->type);
   if (s->map == VT_MAP_choice) {
-    emit_conditional(w, out);
+    emit_choice(w, out);
   } else if (s->map == VT_MAP_cast) {
     vt_text_add(out, "cast_%s_%s(", type, vt_dtype_name(s->made));
     emit_operands(w, 1, out);
@@ -136,7 +136,7 @@ static void emit_placeholder(const placeholders *w, char word, vt_text *out) {
       vt_text_add(out, "%u", w->c->n_sources);
       break;
     case 'B':
-      vt_text_add(out, "%u", vt_chain_widest_bytes(w->c));
+      vt_text_add(out, "%u", vt_chain_widest_element_bytes(w->c));
       break;
     case 'K':
       vt_text_add(out, "%s", w->name);

@@ -5,13 +5,13 @@
 #include "vt_emit.h"
 #include "vt_test.h"
 
-static vt_bk_tensor tensor_at(uint64_t place, uint32_t dtype, int64_t n) {
+static vt_bk_tensor tensor_at(uint64_t offset, uint32_t dtype, int64_t n) {
   return (vt_bk_tensor){.size = sizeof(vt_bk_tensor),
                         .dtype = dtype,
                         .rank = 1,
                         .dim = {n},
                         .stride = {n > 1},
-                        .offset = place};
+                        .offset = offset};
 }
 
 static vt_bk_step make_step(uint32_t op, const vt_bk_tensor *in, uint32_t n_in,

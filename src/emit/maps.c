@@ -62,7 +62,9 @@ uint32_t vt_map_of_op(uint32_t op) {
   return map != 0 ? map - 1 : VT_MAP_none;
 }
 
-uint32_t vt_map_cost(uint32_t map) { return map < VT_MAPS ? rows[map].cost : PLAIN_COST; }
+uint32_t vt_map_picoseconds_per_element(uint32_t map) {
+  return map < VT_MAPS ? rows[map].cost : PLAIN_COST;
+}
 
 /* ---- steps ---- */
 
@@ -77,9 +79,9 @@ static int broadcasts_to(const vt_bk_tensor *x, const vt_bk_tensor *y) {
 
 static int is_known_type(uint32_t dtype) { return dtype >= VT_DTYPE_F32 && dtype <= VT_DTYPE_BF16; }
 
-/* Returns 1 if the operands from number `from` on all have the type of the last operand. */
-static int share_last_type(const vt_bk_step *s, uint32_t from) {
-  for (uint32_t i = from; i < s->n_in; i++)
+/* Returns 1 if the operands from number `first` on all have the type of the last operand. */
+static int share_type_of_last_operand(const vt_bk_step *s, uint32_t first) {
+  for (uint32_t i = first; i < s->n_in; i++)
     if (s->in[i].dtype != s->in[s->n_in - 1].dtype) return 0;
   return 1;
 }
@@ -89,8 +91,9 @@ static int has_valid_types(const vt_bk_step *s, uint32_t row) {
   if (!is_known_type(type) || !is_known_type(made)) return 0;
   if (row == VT_MAP_cast) return s->n_in == 1;
   if (row == VT_MAP_choice)
-    return s->n_in == 3 && s->in[0].dtype == VT_DTYPE_BOOL && share_last_type(s, 1) && made == type;
-  return s->n_in == rows[row].n_in && share_last_type(s, 0) &&
+    return s->n_in == 3 && s->in[0].dtype == VT_DTYPE_BOOL && share_type_of_last_operand(s, 1) &&
+           made == type;
+  return s->n_in == rows[row].n_in && share_type_of_last_operand(s, 0) &&
          made == (rows[row].truth ? VT_DTYPE_BOOL : type);
 }
 

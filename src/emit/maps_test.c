@@ -21,9 +21,10 @@ static vt_bk_step *step_of_equal_tensors(uint32_t op, uint32_t n) {
 
 static void test_map_of_each_op(void) {
   uint32_t before = 0, n = 0;
-#define VT_MAP(op, n_in, result, f, i, t, cost)                                       \
-  CHECK(vt_map_of_op(VT_OP_##op) == VT_MAP_##op && vt_map_cost(VT_MAP_##op) == cost); \
-  CHECK(VT_OP_##op > before);                                                         \
+#define VT_MAP(op, n_in, result, f, i, t, cost)               \
+  CHECK(vt_map_of_op(VT_OP_##op) == VT_MAP_##op &&            \
+        vt_map_picoseconds_per_element(VT_MAP_##op) == cost); \
+  CHECK(VT_OP_##op > before);                                 \
   before = VT_OP_##op, n++;
 #include "maps.def"
 #undef VT_MAP
@@ -33,7 +34,7 @@ static void test_map_of_each_op(void) {
   CHECK(vt_map_of_op(VT_OP_matmul) == VT_MAP_none && vt_map_of_op(UINT32_MAX) == VT_MAP_none);
 }
 
-static void test_numbers_of_operands(void) {
+static void test_operand_counts(void) {
   CHECK(vt_map_of_step(step_of_equal_tensors(VT_OP_add, 2)) == VT_MAP_add);
   CHECK(vt_map_of_step(step_of_equal_tensors(VT_OP_add, 1)) == VT_MAP_none);
   CHECK(vt_map_of_step(step_of_equal_tensors(VT_OP_add, 3)) == VT_MAP_none);
@@ -90,7 +91,7 @@ static void test_operand_shapes(void) {
 
 int main(void) {
   test_map_of_each_op();
-  test_numbers_of_operands();
+  test_operand_counts();
   test_operand_types();
   test_operand_shapes();
   TEST_DONE();

@@ -25,17 +25,17 @@ typedef struct vt_chain {
 } vt_chain;
 
 /* Reads n steps that all have the shape of the last one's result and together read at most
- * `sources` operands from outside. Returns VT_UNSUPPORTED if they read more, or if a step has no
- * formula. */
-int32_t vt_chain_read(const vt_bk_step *const *s, uint32_t n, uint32_t sources,
+ * `max_sources` operands from outside. Returns VT_UNSUPPORTED if they read more, or if a step has
+ * no formula. */
+int32_t vt_chain_read(const vt_bk_step *const *steps, uint32_t n, uint32_t max_sources,
                       vt_chain *out) VT_NODISCARD;
 /* Returns 1 if a and b have the same place, type, shape and strides; if both are alive at the same
  * time, they are then the same value. */
-int vt_chain_is_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b);
+int vt_chain_is_same_tensor(const vt_bk_tensor *a, const vt_bk_tensor *b);
 /* Exchanges source 0 and source i, and their numbers in the operands of all steps. */
 void vt_chain_swap_first_source(vt_chain *c, uint32_t i);
 /* Returns the bytes of one element of the widest type among the sources and the result. */
-uint32_t vt_chain_widest_bytes(const vt_chain *c);
+uint32_t vt_chain_widest_element_bytes(const vt_chain *c);
 /* Returns 1 if a step calls a function of src/num (exp, tanh, ...). */
 int vt_chain_calls_functions(const vt_chain *c);
 

@@ -20,7 +20,7 @@ enum {
 /* The map of an op: a row of maps.def, VT_MAP_cast, VT_MAP_choice or VT_MAP_none. */
 uint32_t vt_map_of_op(uint32_t op);
 /* The approximate cost of an op, in picoseconds per element. */
-uint32_t vt_map_cost(uint32_t map);
+uint32_t vt_map_picoseconds_per_element(uint32_t map);
 const char *vt_map_name(uint32_t map); /* the name of the op of a row of maps.def */
 /* Returns 1 if the result of the row is a truth value; 0 for numbers that are not a row of
  * maps.def. */

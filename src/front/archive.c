@@ -12,7 +12,7 @@
 
 static int is_utf8_continuation(uint8_t c) { return (c & 0xc0) == 0x80; }
 
-size_t vt_archive_utf8_length(const uint8_t *s, size_t n) {
+size_t vt_archive_utf8_char_length(const uint8_t *s, size_t n) {
   if (n >= 1 && s[0] < 0x80) return 1;
   if (n >= 2 && s[0] >= 0xc2 && s[0] <= 0xdf && is_utf8_continuation(s[1])) return 2;
   if (n >= 3 && (s[0] & 0xf0) == 0xe0 && is_utf8_continuation(s[1]) && is_utf8_continuation(s[2])) {
@@ -37,20 +37,20 @@ int vt_archive_name_ok(const char *name) {
   const uint8_t *s = (const uint8_t *)name;
   const size_t n = strlen(name);
   for (size_t i = 0; i < n;) {
-    const size_t length = vt_archive_utf8_length(s + i, n - i);
+    const size_t length = vt_archive_utf8_char_length(s + i, n - i);
     if (length == 0 || is_control_character(s + i, length)) return 0;
     i += length;
   }
   return n != 0;
 }
 
-const char *vt_archive_quote(const char *s, size_t n, char out[VT_QUOTE_MAX]) {
+const char *vt_archive_escape(const char *s, size_t n, char out[VT_QUOTE_MAX]) {
   /* STEP: most bytes that one character becomes; SUFFIX: bytes of "..." and the final 0. */
   enum { STEP = 4, SUFFIX = 4 };
   const uint8_t *u = (const uint8_t *)s;
   size_t at = 0, i = 0;
   while (i < n && at + STEP + SUFFIX <= VT_QUOTE_MAX) {
-    const size_t length = vt_archive_utf8_length(u + i, n - i);
+    const size_t length = vt_archive_utf8_char_length(u + i, n - i);
     if (length == 0 || is_control_character(u + i, length)) {
       at += (size_t)snprintf(out + at, STEP + 1, "\\x%02x", u[i]);
       i++;
@@ -119,11 +119,11 @@ vt_status vt_archive_add(vt_archive *ar, const char *name, const vt_tensor *like
   return VT_OK;
 }
 
-vt_status vt_archive_check_bools(const uint8_t *p, uint64_t n, uint64_t at, vt_diag *d) {
+vt_status vt_archive_check_bools(const uint8_t *p, uint64_t n, uint64_t file_position, vt_diag *d) {
   for (uint64_t i = 0; i < n; i++)
     if (p[i] > 1)
       return VT_FAIL(d, VT_FORMAT, "byte %llu is %u, and a bool is 0 or 1",
-                     (unsigned long long)(at + i), p[i]);
+                     (unsigned long long)(file_position + i), p[i]);
   return VT_OK;
 }
 
@@ -133,7 +133,7 @@ vt_status vt_archive_check_tensor(const vt_tensor *t, const char *name, uint64_t
                                   vt_diag *d) {
   char q[VT_QUOTE_MAX];
   uint64_t bytes;
-  vt_archive_quote(name, strlen(name), q);
+  vt_archive_escape(name, strlen(name), q);
   const vt_status s = vt_tensor_bytes(t, NULL, &bytes, NULL);
   if (s != VT_OK) return VT_FAIL(d, s, "tensor '%s' has an impossible type or shape", q);
   if (bytes != 0 && t->data == NULL) return VT_FAIL(d, VT_TENSOR, "tensor '%s' has no data", q);
@@ -141,10 +141,10 @@ vt_status vt_archive_check_tensor(const vt_tensor *t, const char *name, uint64_t
   return VT_OK;
 }
 
-size_t vt_archive_copy_piece(const vt_tensor *t, uint64_t bytes, uint64_t at, uint8_t *piece,
-                             size_t room) {
-  const size_t n = bytes - at < room ? (size_t)(bytes - at) : room;
-  memcpy(piece, (const uint8_t *)t->data + at, n);
+size_t vt_archive_copy_canonical_piece(const vt_tensor *t, uint64_t bytes, uint64_t offset,
+                                       uint8_t *piece, size_t room) {
+  const size_t n = bytes - offset < room ? (size_t)(bytes - offset) : room;
+  memcpy(piece, (const uint8_t *)t->data + offset, n);
   vt_canonical(piece, t->dtype, n / vt_dtype_bytes(t->dtype));
   return n;
 }
@@ -153,7 +153,7 @@ vt_status vt_archive_write_data(vt_file_writer *w, const vt_tensor *t, uint64_t 
   enum { PIECE = 16 * 1024 };
   _Alignas(64) uint8_t piece[PIECE];
   for (uint64_t at = 0; at < bytes; at += PIECE) {
-    const size_t n = vt_archive_copy_piece(t, bytes, at, piece, PIECE);
+    const size_t n = vt_archive_copy_canonical_piece(t, bytes, at, piece, PIECE);
     VT_TRY(vt_file_write(w, piece, n, d));
   }
   return VT_OK;
@@ -173,14 +173,15 @@ static int by_item_name(const void *a, const void *b, const void *context) {
   return strcmp(((const vt_item *)a)->name, ((const vt_item *)b)->name);
 }
 
-vt_status vt_archive_sort_items(uint32_t n, const char *const *names, const vt_tensor *tensors,
-                                const char *reserved, vt_alloc a, vt_item *out, vt_diag *d) {
+vt_status vt_archive_check_and_sort_items(uint32_t n, const char *const *names,
+                                          const vt_tensor *tensors, const char *reserved,
+                                          vt_alloc a, vt_item *out, vt_diag *d) {
   char q[VT_QUOTE_MAX];
   for (uint32_t i = 0; i < n; i++) {
     out[i] = (vt_item){.name = names[i], .tensor = &tensors[i]};
     if (!vt_archive_name_ok(names[i]) || (reserved != NULL && strcmp(names[i], reserved) == 0))
       return VT_FAIL(d, VT_NAME, "'%s' cannot be a tensor's name",
-                     vt_archive_quote(names[i], strlen(names[i]), q));
+                     vt_archive_escape(names[i], strlen(names[i]), q));
     VT_TRY(vt_archive_check_tensor(&tensors[i], names[i], &out[i].bytes, d));
   }
   if (vt_sort(out, n, sizeof *out, by_item_name, NULL, a) != VT_OK)
@@ -188,7 +189,7 @@ vt_status vt_archive_sort_items(uint32_t n, const char *const *names, const vt_t
   for (uint32_t i = 1; i < n; i++)
     if (strcmp(out[i - 1].name, out[i].name) == 0)
       return VT_FAIL(d, VT_NAME, "two tensors have the name '%s'",
-                     vt_archive_quote(out[i].name, strlen(out[i].name), q));
+                     vt_archive_escape(out[i].name, strlen(out[i].name), q));
   return VT_OK;
 }
 
@@ -287,5 +288,5 @@ vt_status vt_archive_find(const vt_archive *ar, const char *name, vt_tensor *out
     return VT_OK;
   }
   return VT_FAIL(d, VT_NAME, "the file has no tensor '%s'",
-                 vt_archive_quote(name, strlen(name), q));
+                 vt_archive_escape(name, strlen(name), q));
 }

@@ -40,19 +40,19 @@ vt_status vt_archive_new(const vt_alloc *alloc, vt_archive **out, vt_diag *d) VT
 vt_status vt_archive_add(vt_archive *ar, const char *name, const vt_tensor *like, void **out_data,
                          vt_diag *d) VT_NODISCARD;
 
-/* Checks the bytes of a bool tensor: VT_FORMAT names the first one that is neither 0 nor 1. `at` is
- * the position of p[0] in the file. */
-vt_status vt_archive_check_bools(const uint8_t *p, uint64_t n, uint64_t at,
+/* Checks the bytes of a bool tensor: VT_FORMAT names the first one that is neither 0 nor 1.
+ * `file_position` is the position of p[0] in the file. */
+vt_status vt_archive_check_bools(const uint8_t *p, uint64_t n, uint64_t file_position,
                                  vt_diag *d) VT_NODISCARD;
 
 /* Checks type, shape and data of a tensor before it is written; writes its size in bytes to
  * `out_bytes`. */
 vt_status vt_archive_check_tensor(const vt_tensor *t, const char *name, uint64_t *out_bytes,
                                   vt_diag *d) VT_NODISCARD;
-/* Copies tensor data from byte `at` to `piece`, at most `room` bytes, with NaN canonical. Returns
- * the number of bytes. `room` must be a multiple of 8, so that no element is split. */
-size_t vt_archive_copy_piece(const vt_tensor *t, uint64_t bytes, uint64_t at, uint8_t *piece,
-                             size_t room);
+/* Copies tensor data from byte `offset` to `piece`, at most `room` bytes, with NaN canonical.
+ * Returns the number of bytes. `room` must be a multiple of 8, so that no element is split. */
+size_t vt_archive_copy_canonical_piece(const vt_tensor *t, uint64_t bytes, uint64_t offset,
+                                       uint8_t *piece, size_t room);
 /* Writes the data of a checked tensor to a file, with NaN canonical. The caller's data does not
  * change. */
 vt_status vt_archive_write_data(vt_file_writer *w, const vt_tensor *t, uint64_t bytes,
@@ -60,14 +60,14 @@ vt_status vt_archive_write_data(vt_file_writer *w, const vt_tensor *t, uint64_t 
 
 /* Length in bytes of the UTF-8 character at `s`; 0 if it is malformed. Overlong forms, surrogates
  * and code points above 10ffff are malformed. */
-size_t vt_archive_utf8_length(const uint8_t *s, size_t n);
+size_t vt_archive_utf8_char_length(const uint8_t *s, size_t n);
 /* 1 if `name` is allowed for a tensor: not empty, UTF-8, no control characters. */
 int vt_archive_name_ok(const char *name);
 
 /* Escapes text of a file for messages: control characters and malformed UTF-8 become \xNN, and a
  * long text is cut and ends in "...". Returns `out`. */
 enum { VT_QUOTE_MAX = 160 };
-const char *vt_archive_quote(const char *s, size_t n, char out[VT_QUOTE_MAX]);
+const char *vt_archive_escape(const char *s, size_t n, char out[VT_QUOTE_MAX]);
 
 /* Reads the data of a tensor that was just added from the current position of the stream. The bytes
  * of a bool tensor are checked. */
@@ -82,15 +82,15 @@ typedef struct vt_item {
 } vt_item;
 /* Checks `n` tensors and their names and lists them in ascending order of the names. `reserved` is
  * a name that the format uses itself and refuses for tensors, or NULL. */
-vt_status vt_archive_sort_items(uint32_t n, const char *const *names, const vt_tensor *tensors,
-                                const char *reserved, vt_alloc a, vt_item *out,
-                                vt_diag *d) VT_NODISCARD;
+vt_status vt_archive_check_and_sort_items(uint32_t n, const char *const *names,
+                                          const vt_tensor *tensors, const char *reserved,
+                                          vt_alloc a, vt_item *out, vt_diag *d) VT_NODISCARD;
 
 /* A reader of one format: parses the whole file `src` and adds its tensors to the empty archive. */
 typedef vt_status vt_reader_fn(vt_archive *ar, const vt_source *src, vt_diag *d);
 vt_reader_fn vt_npy_parse, vt_npz_parse, vt_safetensors_parse, vt_idx_parse;
-/* Reads an npy file of `n` bytes from a stream and adds its tensor under `name`. */
-vt_status vt_npy_read(vt_archive *ar, const char *name, vt_stream *s, uint64_t n,
+/* Reads an npy file of `file_size` bytes from a stream and adds its tensor under `name`. */
+vt_status vt_npy_read(vt_archive *ar, const char *name, vt_stream *s, uint64_t file_size,
                       vt_diag *d) VT_NODISCARD;
 
 /* Writes the bytes that precede the data in an npy file; VT_UNSUPPORTED for a type that npy does

@@ -20,7 +20,7 @@ static inline void append_bytes(bytes *b, const void *p, size_t n) {
   b->n += n;
 }
 
-static inline void append_number(bytes *b, uint64_t v, size_t size) {
+static inline void append_little_endian(bytes *b, uint64_t v, size_t size) {
   for (size_t i = 0; i < size; i++) b->p[b->n++] = (uint8_t)(v >> (8 * i));
 }
 
@@ -46,7 +46,7 @@ static inline vt_status parse_exact_copy(const uint8_t *p, size_t n, long fail_a
 }
 
 /* Parses bytes and returns only the status. The archive is freed, and no memory may remain. */
-static inline vt_status parse_status(const uint8_t *p, size_t n, vt_diag *d) {
+static inline vt_status parse_only_for_status(const uint8_t *p, size_t n, vt_diag *d) {
   vt_archive *ar;
   vt_fault f;
   const vt_status s = parse_exact_copy(p, n, 0, &ar, &f, d);
@@ -58,8 +58,8 @@ static inline vt_status parse_status(const uint8_t *p, size_t n, vt_diag *d) {
 /* Checks that every proper prefix of a file is refused. */
 static inline void check_truncations_refused(const bytes *b) {
   vt_diag d;
-  CHECK(parse_status(b->p, b->n, &d) == VT_OK);
-  for (size_t n = 0; n < b->n; n++) CHECK(parse_status(b->p, n, &d) == VT_FORMAT);
+  CHECK(parse_only_for_status(b->p, b->n, &d) == VT_OK);
+  for (size_t n = 0; n < b->n; n++) CHECK(parse_only_for_status(b->p, n, &d) == VT_FORMAT);
 }
 
 /* Changes each byte of a file to every value. Each such file may be accepted or refused, but must
@@ -70,22 +70,22 @@ static inline void check_mutations_harmless(const bytes *b) {
   for (size_t i = 0; i < m.n; i++) {
     for (int v = 0; v < 256; v++) {
       m.p[i] = (uint8_t)v;
-      const vt_status s = parse_status(m.p, m.n, &d);
+      const vt_status s = parse_only_for_status(m.p, m.n, &d);
       CHECK(s == VT_OK || s == VT_FORMAT || s == VT_LIMIT || s == VT_UNSUPPORTED);
     }
     m.p[i] = b->p[i];
   }
 }
 
-/* Makes every allocation fail in turn, until parsing succeeds; parsing must make at least `least`
- * allocations. */
-static inline void check_failing_allocations(const bytes *b, long least) {
+/* Makes every allocation fail in turn, until parsing succeeds; parsing must make at least
+ * `min_allocations` allocations. */
+static inline void check_failing_allocations(const bytes *b, long min_allocations) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
   long k = 1;
   while (parse_exact_copy(b->p, b->n, k, &ar, &f, &d) == VT_NOMEM) k++;
-  CHECK(d.code == VT_OK && ar != NULL && k > least);
+  CHECK(d.code == VT_OK && ar != NULL && k > min_allocations);
   vt_archive_free(ar);
   CHECK(f.live == 0);
 }
@@ -93,7 +93,7 @@ static inline void check_failing_allocations(const bytes *b, long least) {
 /* Temporary folder for the files that a test writes. */
 static char test_folder[] = "/tmp/volta_test_XXXXXX";
 
-static inline const char *test_path(const char *name) {
+static inline const char *path_in_test_folder(const char *name) {
   static char path[256];
   snprintf(path, sizeof path, "%s/%s", test_folder, name);
   return path;
@@ -138,7 +138,7 @@ static inline void *resize_and_grow_file(void *user, void *p, size_t old, size_t
 static inline void check_growing_file_refused(const char *name, const bytes *b) {
   char path[256];
   long k = 1;
-  snprintf(path, sizeof path, "%s", test_path(name));
+  snprintf(path, sizeof path, "%s", path_in_test_folder(name));
   for (;; k++) {
     file_changer m = {path, k};
     const vt_alloc a = {.user = &m, .resize = resize_and_grow_file};

@@ -84,7 +84,7 @@ static vt_status start_pass(reader *r, const vt_source *src, vt_diag *d) {
 
 /* ---- one field ---- */
 
-static vt_status append_byte(reader *r, int c) {
+static vt_status append_to_field(reader *r, int c) {
   if (r->n == FIELD_MAX)
     return fail_at_column(r, VT_LIMIT, r->field_column, "the field is longer than 1024 bytes");
   r->field[r->n++] = (char)c;
@@ -114,7 +114,7 @@ static vt_status read_quoted(reader *r) {
       VT_TRY(peek(r, &c));
       if (c != '"') return VT_OK;
     }
-    VT_TRY(append_byte(r, c));
+    VT_TRY(append_to_field(r, c));
   }
 }
 
@@ -125,7 +125,7 @@ static vt_status read_unquoted(reader *r) {
     if (c == -1 || c == ',' || c == '\n' || c == '\r') break;
     if (c == '"')
       return fail_at_column(r, VT_FORMAT, r->column, "a quote inside a field without quotes");
-    VT_TRY(append_byte(r, c));
+    VT_TRY(append_to_field(r, c));
   }
   while (r->n > 0 && (r->field[r->n - 1] == ' ' || r->field[r->n - 1] == '\t')) r->n--;
   return VT_OK;
@@ -175,13 +175,13 @@ static int is_number_field(const reader *r) {
   return vt_decimal_f64(r->field, r->n, &v);
 }
 
-static vt_status fail_not_a_number(reader *r, int whole) {
+static vt_status fail_not_a_number(reader *r, int want_integer) {
   char q[VT_QUOTE_MAX], text[VT_QUOTE_MAX + 64];
   if (r->n == 0) return fail_at_column(r, VT_FORMAT, r->field_column, "the field is empty");
-  if (whole && is_number_field(r))
+  if (want_integer && is_number_field(r))
     return fail_at_column(r, VT_FORMAT, r->field_column,
                           "the number is not an integer that fits i64");
-  vt_archive_quote(r->field, r->n < 40 ? r->n : 40, q);
+  vt_archive_escape(r->field, r->n < 40 ? r->n : 40, q);
   const size_t n = strlen(q);
   text[0] = '\'';
   memcpy(text + 1, q, n);
@@ -205,7 +205,7 @@ static vt_status store_number(reader *r, uint32_t dtype, void *data, uint64_t i)
 
 /* ---- first pass: the shape ---- */
 
-static vt_status compare_with_requested_column(reader *r, table *t, uint64_t i, int *found) {
+static vt_status note_if_requested_column(reader *r, table *t, uint64_t i, int *found) {
   const char *name = t->options->column;
   if (name == NULL || r->n != strlen(name) || memcmp(r->field, name, r->n) != 0) return VT_OK;
   if (*found)
@@ -219,7 +219,7 @@ static vt_status fail_no_column(reader *r, const table *t) {
   char q[VT_QUOTE_MAX];
   const char *name = t->options->column;
   return VT_FAIL(r->d, VT_NAME, "the file has no column '%s'%s",
-                 vt_archive_quote(name, strlen(name), q), t->named ? "" : ", and no row of names");
+                 vt_archive_escape(name, strlen(name), q), t->named ? "" : ", and no row of names");
 }
 
 /* Column names must follow the rules for names of tensors. */
@@ -229,7 +229,7 @@ static vt_status check_column_name(reader *r) {
   r->field[r->n] = 0;
   if (strlen(r->field) == r->n && vt_archive_name_ok(r->field)) return VT_OK;
   snprintf(text, sizeof text, "'%s' cannot be a column's name",
-           vt_archive_quote(r->field, r->n < 40 ? r->n : 40, q));
+           vt_archive_escape(r->field, r->n < 40 ? r->n : 40, q));
   return fail_at_column(r, VT_FORMAT, r->field_column, text);
 }
 
@@ -244,7 +244,7 @@ static vt_status scan_first_row(reader *r, table *t, int *out_end) {
     VT_TRY(read_field(r, &a));
     if (n == COLUMNS_MAX)
       return fail_at_column(r, VT_LIMIT, r->field_column, "more columns than accepted");
-    VT_TRY(compare_with_requested_column(r, t, n++, &found));
+    VT_TRY(note_if_requested_column(r, t, n++, &found));
     if (n == 1 && a != COMMA && r->n == 0)
       return fail_at_column(r, VT_FORMAT, 1, "the line is empty");
     const int one = is_number_field(r);
@@ -361,8 +361,8 @@ static vt_status read_table(vt_archive *ar, reader *r, const vt_source *src, tab
   return read_numbers(r, t, like.dtype, data);
 }
 
-static vt_status read_with_buffer(const vt_source *src, const vt_csv_options *options,
-                                  vt_archive *ar, vt_diag *d) {
+static vt_status read_table_with_new_reader(const vt_source *src, const vt_csv_options *options,
+                                            vt_archive *ar, vt_diag *d) {
   reader *r = vt_alloc_new(ar->a, sizeof *r);
   table t = {.options = options};
   if (r == NULL) return VT_FAIL(d, VT_NOMEM, "no memory to read a CSV file");
@@ -373,7 +373,8 @@ static vt_status read_with_buffer(const vt_source *src, const vt_csv_options *op
 }
 
 /* Copies and checks the options. An older caller has a shorter struct; missing fields are zero. */
-static vt_status check_options(const vt_csv_options *given, vt_csv_options *out, vt_diag *d) {
+static vt_status check_and_copy_options(const vt_csv_options *given, vt_csv_options *out,
+                                        vt_diag *d) {
   vt_csv_options o = {.size = sizeof o};
   if (given != NULL) memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
   if (o.dtype != 0 && o.dtype != VT_DTYPE_F32 && o.dtype != VT_DTYPE_F64 && o.dtype != VT_DTYPE_I64)
@@ -387,10 +388,10 @@ static vt_status read_csv_archive(const vt_source *src, const vt_csv_options *op
                                   const vt_alloc *alloc, vt_archive **out, vt_diag *d) {
   vt_csv_options o = {.size = 0};
   vt_archive *ar = NULL;
-  VT_TRY(check_options(options, &o, d));
+  VT_TRY(check_and_copy_options(options, &o, d));
   VT_TRY(vt_archive_new(alloc, &ar, d));
   ar->format = "csv";
-  const vt_status s = read_with_buffer(src, &o, ar, d);
+  const vt_status s = read_table_with_new_reader(src, &o, ar, d);
   if (s != VT_OK)
     vt_archive_free(ar);
   else

@@ -20,14 +20,15 @@ static vt_status parse_csv(const char *text, size_t n, uint32_t dtype, const cha
   return s;
 }
 
-static void check_reads(const char *text, uint32_t ask, const char *column, uint32_t dtype,
-                        int64_t rows, int64_t columns, const void *data, size_t size) {
+static void check_csv_reads_as(const char *text, uint32_t requested_dtype, const char *column,
+                               uint32_t dtype, int64_t rows, int64_t columns, const void *data,
+                               size_t size) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
   vt_tensor t;
   const char *name;
-  CHECK(parse_csv(text, strlen(text), ask, column, 0, &ar, &f, &d) == VT_OK);
+  CHECK(parse_csv(text, strlen(text), requested_dtype, column, 0, &ar, &f, &d) == VT_OK);
   if (ar == NULL) {
     fprintf(stderr, "  %s: %s\n", text, d.text);
     return;
@@ -41,26 +42,28 @@ static void check_reads(const char *text, uint32_t ask, const char *column, uint
   CHECK(f.live == 0);
 }
 
-static void test_dtypes(void) {
+static void test_deduced_and_requested_dtypes(void) {
   static const int64_t whole[4] = {1, -2, 3, INT64_MIN};
   static const double wide[4] = {1, -2, 3.5, 1e300};
   static const float single[4] = {1, -2, 16777216, 0x1.fffffep127f};
-  check_reads("1,-2\n3,-9223372036854775808\n", 0, NULL, VT_DTYPE_I64, 2, 2, whole, sizeof whole);
-  check_reads("1,-2\n3.5,1e300", 0, NULL, VT_DTYPE_F64, 2, 2, wide, sizeof wide);
+  check_csv_reads_as("1,-2\n3,-9223372036854775808\n", 0, NULL, VT_DTYPE_I64, 2, 2, whole,
+                     sizeof whole);
+  check_csv_reads_as("1,-2\n3.5,1e300", 0, NULL, VT_DTYPE_F64, 2, 2, wide, sizeof wide);
   /* 16777216.9999999999 is below the midpoint of the floats 16777216 and 16777218, so it rounds to
    * 16777216; 3.4028235e38 rounds to the largest float. */
-  check_reads("1,-2\n16777216.9999999999,3.4028235e38", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 2, 2,
-              single, sizeof single);
+  check_csv_reads_as("1,-2\n16777216.9999999999,3.4028235e38", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 2,
+                     2, single, sizeof single);
   static const double specials[4] = {-0.0, 0x1p-1074, 0x1.8p1, 9223372036854775808.0};
-  check_reads("-0,4.9e-324,0x1.8p1,9223372036854775808", 0, NULL, VT_DTYPE_F64, 1, 4, specials,
-              sizeof specials);
+  check_csv_reads_as("-0,4.9e-324,0x1.8p1,9223372036854775808", 0, NULL, VT_DTYPE_F64, 1, 4,
+                     specials, sizeof specials);
 }
 
 /* A number slightly above the midpoint of two floats, whose double is exactly the midpoint:
  * rounding twice would give the lower float. */
-static void test_one_rounding(void) {
+static void test_f32_is_rounded_once(void) {
   static const float want[1] = {0x1.000002p0f};
-  check_reads("1.000000059604644775390625000001", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 1, 1, want, 4);
+  check_csv_reads_as("1.000000059604644775390625000001", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 1, 1,
+                     want, 4);
 }
 
 static void test_spellings_of_one_table(void) {
@@ -74,16 +77,16 @@ static void test_spellings_of_one_table(void) {
                                       "\"a,\"\"x\"\"\",\xc3\xa4 b\n1,2\n3,4",
                                       "a,a\n1,2\n+3,04"};
   for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
-    check_reads(forms[i], 0, NULL, VT_DTYPE_I64, 2, 2, want, sizeof want);
-  check_reads("a,b\n", 0, NULL, VT_DTYPE_I64, 0, 2, want, 0);
-  check_reads("a,b", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 0, 2, want, 0);
+    check_csv_reads_as(forms[i], 0, NULL, VT_DTYPE_I64, 2, 2, want, sizeof want);
+  check_csv_reads_as("a,b\n", 0, NULL, VT_DTYPE_I64, 0, 2, want, 0);
+  check_csv_reads_as("a,b", VT_DTYPE_F32, NULL, VT_DTYPE_F32, 0, 2, want, 0);
 }
 
-static void test_column_option(void) {
+static void test_column_option_reads_one_column(void) {
   static const float y[2] = {2, 4};
   static const int64_t x[2] = {1, 3};
-  check_reads("x,y\n1,2\n3,4\n", VT_DTYPE_F32, "y", VT_DTYPE_F32, 2, 0, y, sizeof y);
-  check_reads("x,y\n1,2\n3,4\n", 0, "x", VT_DTYPE_I64, 2, 0, x, sizeof x);
+  check_csv_reads_as("x,y\n1,2\n3,4\n", VT_DTYPE_F32, "y", VT_DTYPE_F32, 2, 0, y, sizeof y);
+  check_csv_reads_as("x,y\n1,2\n3,4\n", 0, "x", VT_DTYPE_I64, 2, 0, x, sizeof x);
 }
 
 static const struct {
@@ -143,7 +146,7 @@ static void test_bad_files_refused(void) {
 }
 
 /* A zero byte in a column name must be refused: alone, at the start, inside and at the end. */
-static void test_zero_in_name_refused(void) {
+static void test_zero_byte_in_name_refused(void) {
   static const char *const rows[] = {"\0\0\0", "\0ab", "a\0b", "ab\0"};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     char text[] = "x,123\n1,2\n";
@@ -158,7 +161,7 @@ static void test_zero_in_name_refused(void) {
 }
 
 /* A column name as long as a field may be is accepted; a name one byte longer is refused. */
-static void test_name_length_limit(void) {
+static void test_column_name_length_limit(void) {
   enum { MOST = 1024 };
   char text[MOST + 4];
   for (size_t n = MOST; n <= MOST + 1; n++) {
@@ -174,7 +177,7 @@ static void test_name_length_limit(void) {
 
 /* A field that never ends is refused once it is too long; a file longer than the 64 KiB that are
  * read at a time is read. */
-static void test_long_field_and_file(void) {
+static void test_long_field_refused_long_file_ok(void) {
   enum { N = 7 * 28571 };
   char *text = malloc(N);
   if (text == NULL) return;
@@ -227,30 +230,30 @@ static void test_failing_allocations(void) {
   CHECK(f.live == 0);
 }
 
-static void test_file_on_disk(void) {
+static void test_file_on_disk_and_missing_file(void) {
   vt_archive *ar = NULL;
   vt_diag d = {.code = VT_OK};
-  CHECK(vt_bytes_write(test_path("t.csv"), "1,2\n", 4, &d) == VT_OK);
-  CHECK(vt_archive_read(test_path("t.csv"), NULL, &ar, &d) == VT_OK && ar != NULL);
+  CHECK(vt_bytes_write(path_in_test_folder("t.csv"), "1,2\n", 4, &d) == VT_OK);
+  CHECK(vt_archive_read(path_in_test_folder("t.csv"), NULL, &ar, &d) == VT_OK && ar != NULL);
   vt_archive_free(ar);
   ar = NULL;
-  CHECK(vt_csv_read(test_path("none.csv"), NULL, NULL, &ar, &d) == VT_IO && ar == NULL);
-  CHECK(unlink(test_path("t.csv")) == 0);
+  CHECK(vt_csv_read(path_in_test_folder("none.csv"), NULL, NULL, &ar, &d) == VT_IO && ar == NULL);
+  CHECK(unlink(path_in_test_folder("t.csv")) == 0);
 }
 
 int main(void) {
   if (mkdtemp(test_folder) == NULL) return 77;
-  test_dtypes();
-  test_one_rounding();
+  test_deduced_and_requested_dtypes();
+  test_f32_is_rounded_once();
   test_spellings_of_one_table();
-  test_column_option();
+  test_column_option_reads_one_column();
   test_bad_files_refused();
-  test_zero_in_name_refused();
-  test_name_length_limit();
-  test_long_field_and_file();
+  test_zero_byte_in_name_refused();
+  test_column_name_length_limit();
+  test_long_field_refused_long_file_ok();
   test_mutations_harmless();
   test_failing_allocations();
-  test_file_on_disk();
+  test_file_on_disk_and_missing_file();
   const bytes table = {.p = "a,b\n1,2\n3,4\n", .n = 12};
   check_growing_file_refused("c.csv", &table);
   CHECK(rmdir(test_folder) == 0);

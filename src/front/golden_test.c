@@ -34,7 +34,7 @@ static int ends_with(const char *s, const char *end) {
 }
 
 /* Lists the .vt files of a folder in ascending order. */
-static void list_folder(const char *folder) {
+static void list_models_of_folder(const char *folder) {
   files.n = 0;
   DIR *dir = opendir(folder);
   CHECK(dir != NULL);
@@ -131,7 +131,7 @@ static void rewrite_file(const char *path, const char *model, size_t n, const vt
   CHECK(fclose(f) == 0);
 }
 
-static void show_difference(const char *path, const char *want, const char *have) {
+static void report_difference(const char *path, const char *want, const char *have) {
   size_t i = 0, line = 0;
   for (; want[i] == have[i] && want[i] != 0; i++)
     if (want[i] == '\n') line = i + 1;
@@ -151,7 +151,7 @@ static void check_golden_model(const char *path, int update) {
   print_result_as_comment(path, text, n, &said);
   const int same = f.size - n == said.n && memcmp(text + n, said.s, said.n) == 0;
   if (!same && update) rewrite_file(path, text, n, &said);
-  if (!same && !update) show_difference(path, text + n, said.s);
+  if (!same && !update) report_difference(path, text + n, said.s);
   vt_text_done(&said);
   vt_file_done(&f);
 }
@@ -203,10 +203,10 @@ static int expect_fenced_models_parse(const char *path) {
 
 int main(int argc, char **argv) {
   const int update = argc > 1 && strcmp(argv[1], "--update") == 0;
-  list_folder("tests/golden");
+  list_models_of_folder("tests/golden");
   CHECK(files.n >= 40);
   for (int i = 0; i < files.n; i++) check_golden_model(files.name[i], update);
-  list_folder("examples");
+  list_models_of_folder("examples");
   CHECK(files.n >= 3);
   for (int i = 0; i < files.n; i++) expect_example_parses(files.name[i]);
   CHECK(expect_fenced_models_parse("docs/text-form.md") >= 5);

@@ -15,7 +15,7 @@ static const struct {
 };
 enum { CODES = sizeof codes / sizeof codes[0] };
 
-static vt_status read_type(const uint8_t p[4], vt_tensor *out, vt_diag *d) {
+static vt_status read_type_and_rank(const uint8_t p[4], vt_tensor *out, vt_diag *d) {
   size_t i = 0;
   while (i < CODES && codes[i].code != p[2]) i++;
   if (p[0] != 0 || p[1] != 0 || i == CODES || p[3] == 0)
@@ -33,7 +33,7 @@ static vt_status read_type(const uint8_t p[4], vt_tensor *out, vt_diag *d) {
 static vt_status read_header(vt_stream *s, vt_tensor *out, vt_diag *d) {
   uint8_t p[4];
   VT_TRY(vt_stream_read(s, p, 4, d));
-  VT_TRY(read_type(p, out, d));
+  VT_TRY(read_type_and_rank(p, out, d));
   for (uint32_t i = 0; i < out->rank; i++) {
     VT_TRY(vt_stream_read(s, p, 4, d));
     out->dim[i] = (int64_t)p[0] << 24 | (int64_t)p[1] << 16 | (int64_t)p[2] << 8 | p[3];
@@ -41,7 +41,8 @@ static vt_status read_header(vt_stream *s, vt_tensor *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status check_size(const vt_stream *s, const vt_tensor *t, uint64_t *out, vt_diag *d) {
+static vt_status check_size(const vt_stream *s, const vt_tensor *t, uint64_t *out_bytes,
+                            vt_diag *d) {
   uint64_t bytes;
   if (vt_tensor_bytes(t, NULL, &bytes, NULL) != VT_OK || bytes > VT_ARCHIVE_FILE_LIMIT)
     return VT_FAIL(d, VT_LIMIT, "the IDX shape before byte %llu needs more bytes than are accepted",
@@ -51,12 +52,12 @@ static vt_status check_size(const vt_stream *s, const vt_tensor *t, uint64_t *ou
                    "the IDX shape before byte %llu needs %llu bytes, and the file "
                    "cannot hold them",
                    (unsigned long long)s->given, (unsigned long long)bytes);
-  *out = bytes;
+  *out_bytes = bytes;
   return VT_OK;
 }
 
 /* Converts big-endian elements to little-endian, in place. */
-static void swap_elements(uint8_t *p, uint64_t bytes, size_t size) {
+static void swap_bytes_of_elements(uint8_t *p, uint64_t bytes, size_t size) {
   for (uint64_t at = 0; at < bytes; at += size)
     for (size_t i = 0; i < size / 2; i++) {
       const uint8_t low = p[at + i];
@@ -74,7 +75,7 @@ static vt_status read_file(vt_archive *ar, vt_stream *s, vt_diag *d) {
   VT_TRY(vt_archive_add(ar, "", &t, &data, d));
   VT_TRY(vt_archive_read_data(s, &t, data, bytes, d));
   VT_TRY(vt_stream_check_end(s, d));
-  swap_elements(data, bytes, (size_t)vt_dtype_bytes(t.dtype));
+  swap_bytes_of_elements(data, bytes, (size_t)vt_dtype_bytes(t.dtype));
   return VT_OK;
 }
 

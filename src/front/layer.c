@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * layer.c - the layers: layers.def as structs and tables, the parser of a layer call, and for each
- * layer a function build_LAYER that declares its parameters and adds its ops. */
+ * layer a function build_LAYER that declares its parameters and adds its ops.
+ * Attention heads have the shape (B, heads, T, d). */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -140,7 +141,7 @@ static vt_status fail_unknown_arg(vt_parser *p, const layer_info *l, const char 
   return status;
 }
 
-static vt_status parse_count(vt_parser *p, int64_t *out) {
+static vt_status parse_positive_count(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   int64_t v = 0;
   VT_TRY(vt_parse_whole_number(p, &v));
@@ -164,7 +165,7 @@ static vt_status parse_arg_value(vt_parser *p, const layer_arg *a, any_args *arg
     case ARG_DIM:
       return vt_parse_dim(p, place);
     case ARG_COUNT:
-      return parse_count(p, place);
+      return parse_positive_count(p, place);
     case ARG_FLAG:
       return vt_parse_bool(p, place);
     case ARG_REAL:
@@ -197,8 +198,8 @@ static vt_status parse_arg(vt_parser *p, const layer_info *l, any_args *args, ui
 }
 
 /* Parses "x, argument=..., ...)", the rest of a layer call after its opening bracket. */
-static vt_status parse_call_arguments(vt_parser *p, const layer_info *l, layer_call *c,
-                                      any_args *args) {
+static vt_status parse_operand_and_arguments(vt_parser *p, const layer_info *l, layer_call *c,
+                                             any_args *args) {
   char close[VT_NAME_MAX + 64];
   uint32_t seen = 0;
   vt_operand x;
@@ -233,7 +234,7 @@ vt_status vt_parse_layer(vt_parser *p, uint32_t *out) {
   VT_TRY(vt_parse_advance(p));
   VT_TRY(vt_parse_advance(p));
   VT_TRY(vt_parse_expect(p, '(', "'(' after the name of the layer"));
-  VT_TRY(parse_call_arguments(p, l, &c, &args));
+  VT_TRY(parse_operand_and_arguments(p, l, &c, &args));
   return l->build(&c, out);
 }
 
@@ -319,7 +320,7 @@ static vt_status build_embedding(const layer_call *c, uint32_t *out) {
   return add_node(c, VT_OP_embedding, in, 2, NULL, out);
 }
 
-static vt_status build_norm(const layer_call *c, uint32_t op, double eps, int shifted,
+static vt_status build_norm(const layer_call *c, uint32_t op, double eps, int has_beta,
                             uint32_t *out) {
   const vt_init_spec ones = init_without_args("ones"), zeros = init_without_args("zeros");
   vt_attr_norm attrs = {.size = sizeof attrs, .eps = eps};
@@ -327,8 +328,8 @@ static vt_status build_norm(const layer_call *c, uint32_t op, double eps, int sh
   int64_t n = 0;
   VT_TRY(operand_last_dim(c, &n));
   VT_TRY(add_param(c, ".gamma", 1, &n, &ones, &in[1]));
-  if (shifted) VT_TRY(add_param(c, ".beta", 1, &n, &zeros, &in[2]));
-  return add_node(c, op, in, shifted ? 3 : 2, &attrs, out);
+  if (has_beta) VT_TRY(add_param(c, ".beta", 1, &n, &zeros, &in[2]));
+  return add_node(c, op, in, has_beta ? 3 : 2, &attrs, out);
 }
 
 static vt_status build_layer_norm(const layer_call *c, uint32_t *out) {
@@ -371,7 +372,7 @@ static vt_status conv_weight_shape(const layer_call *c, const conv_args *a, int6
   VT_TRY(expand_per_axis(c, "kernel", &a->kernel, c->type.rank - 2, &kernel));
   for (int64_t i = 0; i < kernel.n; i++) shape[2 + i] = kernel.v[i];
   shape[0] = a->out;
-  return vt_parse_set_position(
+  return vt_parse_set_failure_position(
       p, &c->at, vt_dim_div(p->gb->b.dims, c->type.dim[1], a->groups, &shape[1], &p->diag));
 }
 
@@ -424,8 +425,8 @@ static vt_status add_head_transpose(const layer_call *c, uint32_t x, uint32_t *o
 }
 
 /* Projects x to (B, T, heads*d) and splits it into heads: (B, heads, T, d). */
-static vt_status project_heads(const layer_call *c, const projection *j, int64_t heads, int64_t d,
-                               uint32_t *out) {
+static vt_status project_and_split_heads(const layer_call *c, const projection *j, int64_t heads,
+                                         int64_t d, uint32_t *out) {
   const int64_t split[4] = {c->type.dim[0], c->type.dim[1], heads, d};
   uint32_t x = c->x;
   VT_TRY(add_projection(c, j, x, &x));
@@ -434,8 +435,8 @@ static vt_status project_heads(const layer_call *c, const projection *j, int64_t
 }
 
 /* Computes the width of one head and the total width of all key heads. */
-static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_heads, int64_t *out_d,
-                             int64_t *out_kv) {
+static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_heads,
+                             int64_t *out_head_width, int64_t *out_kv_width) {
   vt_parser *p = c->p;
   char type[VT_TYPE_TEXT];
   if (c->type.rank != 3)
@@ -450,15 +451,16 @@ static vt_status head_widths(const layer_call *c, int64_t heads, int64_t kv_head
     return VT_FAIL_AT(p, &c->at, VT_VERIFY, "heads=%lld does not divide the width %lld",
                       (long long)heads, (long long)width);
   int64_t d = 0;
-  VT_TRY(vt_parse_set_position(p, &c->at, vt_dim_div(p->gb->b.dims, width, heads, &d, &p->diag)));
-  VT_TRY(
-      vt_parse_set_position(p, &c->at, vt_dim_mul(p->gb->b.dims, d, kv_heads, out_kv, &p->diag)));
-  *out_d = d;
+  VT_TRY(vt_parse_set_failure_position(p, &c->at,
+                                       vt_dim_div(p->gb->b.dims, width, heads, &d, &p->diag)));
+  VT_TRY(vt_parse_set_failure_position(
+      p, &c->at, vt_dim_mul(p->gb->b.dims, d, kv_heads, out_kv_width, &p->diag)));
+  *out_head_width = d;
   return VT_OK;
 }
 
 /* Joins the heads, (B, heads, T, d) -> (B, T, C), and adds the output projection. */
-static vt_status merge_heads(const layer_call *c, uint32_t x, uint32_t *out) {
+static vt_status merge_heads_and_project(const layer_call *c, uint32_t x, uint32_t *out) {
   const attention_args *a = c->args;
   const int64_t width = c->type.dim[2];
   const vt_init_spec *init = a->out_init.info != NULL ? &a->out_init : &a->init;
@@ -499,11 +501,11 @@ static vt_status build_attention(const layer_call *c, uint32_t *out) {
       .size = sizeof attrs, .causal = a->causal, .order = VT_ORDER_FMA256, .window = a->window};
   uint32_t in[5], n = 3, x = 0;
   VT_TRY(add_mask_and_length(c, in, &n));
-  VT_TRY(project_heads(c, &q, a->heads, d, &in[0]));
-  VT_TRY(project_heads(c, &k, kv_heads, d, &in[1]));
-  VT_TRY(project_heads(c, &v, kv_heads, d, &in[2]));
+  VT_TRY(project_and_split_heads(c, &q, a->heads, d, &in[0]));
+  VT_TRY(project_and_split_heads(c, &k, kv_heads, d, &in[1]));
+  VT_TRY(project_and_split_heads(c, &v, kv_heads, d, &in[2]));
   VT_TRY(add_node(c, VT_OP_attention, in, n, &attrs, &x));
-  return merge_heads(c, x, out);
+  return merge_heads_and_project(c, x, out);
 }
 
 /* ---- recurrent cells: x [T, B, I] gives the states of every step, [T, B, hidden] ---- */

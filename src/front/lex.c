@@ -15,11 +15,11 @@ static unsigned char peek(const vt_lexer *l, size_t ahead) {
 }
 
 static int is_digit(unsigned char c) { return c >= '0' && c <= '9'; }
-static int is_alpha(unsigned char c) {
+static int is_alpha_or_underscore(unsigned char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
-static int is_name_char(unsigned char c) { return is_alpha(c) || is_digit(c); }
-static int is_hex(unsigned char c) {
+static int is_name_char(unsigned char c) { return is_alpha_or_underscore(c) || is_digit(c); }
+static int is_hex_digit(unsigned char c) {
   return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
@@ -41,7 +41,7 @@ static vt_status set_fail_position(const vt_lexer *l, vt_status s, vt_diag *d) {
 
 /* Length of the UTF-8 character at `s`; 0 if it is malformed by RFC 3629, which forbids surrogates
  * and overlong forms. */
-static size_t utf8_length(const unsigned char *s, size_t n) {
+static size_t utf8_char_length(const unsigned char *s, size_t n) {
   if (s[0] < 0x80) return 1;
   const size_t want = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
   if (s[0] < 0xc2 || s[0] > 0xf4 || n < want) return 0;
@@ -54,7 +54,7 @@ static size_t utf8_length(const unsigned char *s, size_t n) {
 
 int vt_utf8_valid(const char *s, size_t n) {
   for (size_t i = 0; i < n;) {
-    const size_t step = utf8_length((const unsigned char *)s + i, n - i);
+    const size_t step = utf8_char_length((const unsigned char *)s + i, n - i);
     if (step == 0) return 0;
     i += step;
   }
@@ -115,35 +115,36 @@ static vt_status lex_name(vt_lexer *l, vt_token *out, vt_diag *d) {
   return VT_OK;
 }
 
-static size_t skip_digits(const vt_lexer *l, size_t n, int (*is)(unsigned char)) {
-  while (is(peek(l, n))) n++;
-  return n;
+static size_t digits_end(const vt_lexer *l, size_t offset, int (*is_digit_fn)(unsigned char)) {
+  while (is_digit_fn(peek(l, offset))) offset++;
+  return offset;
 }
 
-/* The end of the exponent that starts `n` bytes after the current position; `n` itself if none
- * starts at that byte. */
-static size_t exponent_end(const vt_lexer *l, size_t n, char letter) {
-  const size_t sign = peek(l, n + 1) == '+' || peek(l, n + 1) == '-';
-  const int is_exponent = (peek(l, n) | 0x20) == letter && is_digit(peek(l, n + 1 + sign));
-  return is_exponent ? skip_digits(l, n + 1 + sign, is_digit) : n;
+/* The end of the exponent that starts `offset` bytes after the current position; `offset` itself if
+ * none starts at that byte. */
+static size_t exponent_end(const vt_lexer *l, size_t offset, char letter) {
+  const size_t sign = peek(l, offset + 1) == '+' || peek(l, offset + 1) == '-';
+  const int is_exponent =
+      (peek(l, offset) | 0x20) == letter && is_digit(peek(l, offset + 1 + sign));
+  return is_exponent ? digits_end(l, offset + 1 + sign, is_digit) : offset;
 }
 
-static size_t hex_length(const vt_lexer *l) {
-  size_t n = skip_digits(l, 2, is_hex);
-  if (peek(l, n) == '.' && peek(l, n + 1) != '.') n = skip_digits(l, n + 1, is_hex);
+static size_t hex_number_length(const vt_lexer *l) {
+  size_t n = digits_end(l, 2, is_hex_digit);
+  if (peek(l, n) == '.' && peek(l, n + 1) != '.') n = digits_end(l, n + 1, is_hex_digit);
   return exponent_end(l, n, 'p');
 }
 
-static size_t number_length(const vt_lexer *l) {
-  size_t n = skip_digits(l, 0, is_digit);
-  if (peek(l, n) == '.' && is_digit(peek(l, n + 1))) n = skip_digits(l, n + 1, is_digit);
+static size_t decimal_number_length(const vt_lexer *l) {
+  size_t n = digits_end(l, 0, is_digit);
+  if (peek(l, n) == '.' && is_digit(peek(l, n + 1))) n = digits_end(l, n + 1, is_digit);
   return exponent_end(l, n, 'e');
 }
 
 static vt_status lex_number(vt_lexer *l, vt_token *out, vt_diag *d) {
   const int hex = peek(l, 0) == '0' && (peek(l, 1) | 0x20) == 'x';
-  const size_t n = hex ? hex_length(l) : number_length(l);
-  const int whole = !hex && n == skip_digits(l, 0, is_digit);
+  const size_t n = hex ? hex_number_length(l) : decimal_number_length(l);
+  const int whole = !hex && n == digits_end(l, 0, is_digit);
   *out = token_at(l, whole ? VT_TOKEN_INT : VT_TOKEN_REAL, n);
   if (is_name_char(peek(l, n)) || (peek(l, n) == '.' && peek(l, n + 1) != '.')) {
     const int shown = (int)(n < 40 ? n + 1 : 40);
@@ -163,9 +164,9 @@ static vt_status lex_quoted(vt_lexer *l, vt_token *out, vt_diag *d) {
   return set_fail_position(l, VT_FAIL(d, VT_SYNTAX, "this quote is not closed on its line"), d);
 }
 
-/* Kind of the operator or bracket at the current position, and its length in `n`; 0: none.
+/* Kind of the operator or bracket at the current position, and its length in `out_length`; 0: none.
  * Operators of two characters are tried before those of one. */
-static uint32_t operator_kind(const vt_lexer *l, size_t *n) {
+static uint32_t operator_kind(const vt_lexer *l, size_t *out_length) {
   static const struct {
     char text[3];
     uint32_t kind;
@@ -174,10 +175,10 @@ static uint32_t operator_kind(const vt_lexer *l, size_t *n) {
                {"<=", VT_TOKEN_LE},
                {">=", VT_TOKEN_GE},
                {"..", VT_TOKEN_RANGE}};
-  *n = 2;
+  *out_length = 2;
   for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
     if (peek(l, 0) == pairs[i].text[0] && peek(l, 1) == pairs[i].text[1]) return pairs[i].kind;
-  *n = 1;
+  *out_length = 1;
   const unsigned char c = peek(l, 0);
   return c != 0 && strchr("()[]{},:=+-*/<>@", c) != NULL ? c : 0;
 }
@@ -211,7 +212,7 @@ vt_status vt_lex_next(vt_lexer *l, vt_token *out, vt_diag *d) {
   if (l->at < l->n && at_newline(l)) {
     t.kind = VT_TOKEN_LINE;
     skip_newline(l);
-  } else if (is_alpha(c)) {
+  } else if (is_alpha_or_underscore(c)) {
     VT_TRY(lex_name(l, &t, d));
   } else if (is_digit(c)) {
     VT_TRY(lex_number(l, &t, d));

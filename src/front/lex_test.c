@@ -77,7 +77,7 @@ static void test_operator_tokens(void) {
   expect_tokens("a=b", "N:a M:= N:b E");
 }
 
-static void test_line_tokens(void) {
+static void test_line_end_tokens(void) {
   expect_tokens("a\nb\r\nc", "N:a L N:b L N:c E");
   expect_tokens("a # words\nb", "N:a L N:b E");
   expect_tokens("# only", "E");
@@ -156,7 +156,7 @@ static void test_name_length_limit(void) {
 }
 
 /* Assigning a saved copy of a lexer goes back to its position. */
-static void test_copy_restores_position(void) {
+static void test_lexer_copy_restores_position(void) {
   vt_lexer l, saved;
   vt_token t;
   vt_lex_init(&l, "a\nb", 3);
@@ -172,11 +172,11 @@ int main(void) {
   test_number_tokens();
   test_quoted_tokens();
   test_operator_tokens();
-  test_line_tokens();
+  test_line_end_tokens();
   test_bad_bytes_refused();
   test_utf8_validity();
   test_token_positions();
   test_name_length_limit();
-  test_copy_restores_position();
+  test_lexer_copy_restores_position();
   TEST_DONE();
 }

@@ -19,7 +19,7 @@ static vt_status array_name(vt_archive *ar, const vt_member *m, const char **out
   const size_t n = strlen(m->name);
   if (n <= SUFFIX || strcmp(m->name + n - SUFFIX, suffix) != 0)
     return VT_FAIL(d, VT_FORMAT, "the npz file holds '%s', which is not an npy array",
-                   vt_archive_quote(m->name, n, q));
+                   vt_archive_escape(m->name, n, q));
   *out = vt_arena_string(&ar->arena, m->name, n - SUFFIX);
   return *out != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "no memory for the names of a npz file");
 }
@@ -30,7 +30,7 @@ static vt_status prefix_failure_with_member(const vt_member *m, vt_status s, con
   char q[VT_QUOTE_MAX];
   if (s == VT_OK || s == VT_NOMEM || s == VT_IO)
     return s == VT_OK ? s : VT_FAIL(d, s, "%s", why->text);
-  return VT_FAIL(d, s, "in '%s': %s", vt_archive_quote(m->name, strlen(m->name), q), why->text);
+  return VT_FAIL(d, s, "in '%s': %s", vt_archive_escape(m->name, strlen(m->name), q), why->text);
 }
 
 static vt_status read_member(vt_archive *ar, const vt_source *src, const vt_member *m, vt_diag *d) {
@@ -60,7 +60,7 @@ vt_status vt_npz_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
 
 /* ---- writing ---- */
 
-static void add_number(vt_text *t, uint64_t v, int bytes) {
+static void add_number_little_endian(vt_text *t, uint64_t v, int bytes) {
   for (int i = 0; i < bytes; i++) {
     const uint8_t b = (uint8_t)(v >> (8 * i));
     vt_text_add_bytes(t, &b, 1);
@@ -82,13 +82,13 @@ static int is_ascii(const char *s) {
 
 /* Appends the fields from version to CRC, which are equal in the local header and in the
  * directory. */
-static void add_shared_fields(vt_text *t, const char *name, uint32_t crc) {
-  add_number(t, VERSION, 2);
-  add_number(t, is_ascii(name) ? 0 : UTF8, 2);
-  add_number(t, 0, 2); /* stored */
-  add_number(t, 0, 2);
-  add_number(t, DATE, 2);
-  add_number(t, crc, 4);
+static void add_fields_version_to_crc(vt_text *t, const char *name, uint32_t crc) {
+  add_number_little_endian(t, VERSION, 2);
+  add_number_little_endian(t, is_ascii(name) ? 0 : UTF8, 2);
+  add_number_little_endian(t, 0, 2); /* stored */
+  add_number_little_endian(t, 0, 2);
+  add_number_little_endian(t, DATE, 2);
+  add_number_little_endian(t, crc, 4);
 }
 
 static void add_member_name(vt_text *t, const char *name) { vt_text_add(t, "%s%s", name, suffix); }
@@ -97,59 +97,62 @@ static void add_member_name(vt_text *t, const char *name) { vt_text_add(t, "%s%s
 static void add_local_header(vt_text *t, const vt_item *x, uint32_t crc) {
   const uint64_t size = x->bytes + VT_NPY_HEAD;
   vt_text_add_bytes(t, "PK\3\4", 4);
-  add_shared_fields(t, x->name, crc);
-  add_number(t, NOT_HERE, 4);
-  add_number(t, NOT_HERE, 4);
-  add_number(t, strlen(x->name) + SUFFIX, 2);
-  add_number(t, 20, 2);
+  add_fields_version_to_crc(t, x->name, crc);
+  add_number_little_endian(t, NOT_HERE, 4);
+  add_number_little_endian(t, NOT_HERE, 4);
+  add_number_little_endian(t, strlen(x->name) + SUFFIX, 2);
+  add_number_little_endian(t, 20, 2);
   add_member_name(t, x->name);
-  add_number(t, 1, 2);
-  add_number(t, 16, 2);
-  add_number(t, size, 8);
-  add_number(t, size, 8);
+  add_number_little_endian(t, 1, 2);
+  add_number_little_endian(t, 16, 2);
+  add_number_little_endian(t, size, 8);
+  add_number_little_endian(t, size, 8);
 }
 
-void vt_npz_add_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size, uint64_t at) {
-  const int wide = size > POSITION_MAX, beyond = at > POSITION_MAX;
+void vt_npz_add_directory_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size,
+                                uint64_t header_position) {
+  const int wide = size > POSITION_MAX, beyond = header_position > POSITION_MAX;
   const int field = (wide ? 16 : 0) + (beyond ? 8 : 0);
   vt_text_add_bytes(t, "PK\1\2", 4);
-  add_number(t, 3 << 8 | VERSION, 2); /* version, and 3 for "made on Unix" */
-  add_shared_fields(t, name, crc);
-  add_number(t, wide ? NOT_HERE : size, 4);
-  add_number(t, wide ? NOT_HERE : size, 4);
-  add_number(t, strlen(name) + SUFFIX, 2);
-  add_number(t, field != 0 ? (uint64_t)field + 4 : 0, 2);
-  add_number(t, 0, 2 + 2 + 2);
-  add_number(t, UINT64_C(0600) << 16, 4);
-  add_number(t, beyond ? NOT_HERE : at, 4);
+  add_number_little_endian(t, 3 << 8 | VERSION, 2); /* version, and 3 for "made on Unix" */
+  add_fields_version_to_crc(t, name, crc);
+  add_number_little_endian(t, wide ? NOT_HERE : size, 4);
+  add_number_little_endian(t, wide ? NOT_HERE : size, 4);
+  add_number_little_endian(t, strlen(name) + SUFFIX, 2);
+  add_number_little_endian(t, field != 0 ? (uint64_t)field + 4 : 0, 2);
+  add_number_little_endian(t, 0, 2 + 2 + 2);
+  add_number_little_endian(t, UINT64_C(0600) << 16, 4);
+  add_number_little_endian(t, beyond ? NOT_HERE : header_position, 4);
   add_member_name(t, name);
-  if (field != 0) add_number(t, 1, 2), add_number(t, (uint64_t)field, 2);
-  if (wide) add_number(t, size, 8), add_number(t, size, 8);
-  if (beyond) add_number(t, at, 8);
+  if (field != 0)
+    add_number_little_endian(t, 1, 2), add_number_little_endian(t, (uint64_t)field, 2);
+  if (wide) add_number_little_endian(t, size, 8), add_number_little_endian(t, size, 8);
+  if (beyond) add_number_little_endian(t, header_position, 8);
 }
 
 /* Appends the end records. The old end record contains the numbers that fit, even if there is a
  * zip64 end. */
-void vt_npz_add_end(vt_text *t, uint64_t count, uint64_t begin, uint64_t size) {
-  if (count > COUNT_MAX || begin > POSITION_MAX || size > POSITION_MAX) {
+void vt_npz_add_end_records(vt_text *t, uint64_t count, uint64_t directory_begin,
+                            uint64_t directory_size) {
+  if (count > COUNT_MAX || directory_begin > POSITION_MAX || directory_size > POSITION_MAX) {
     vt_text_add_bytes(t, "PK\6\6", 4);
-    add_number(t, 44, 8);
-    add_number(t, VERSION | VERSION << 16, 4);
-    add_number(t, 0, 8);
-    add_number(t, count, 8);
-    add_number(t, count, 8);
-    add_number(t, size, 8);
-    add_number(t, begin, 8);
+    add_number_little_endian(t, 44, 8);
+    add_number_little_endian(t, VERSION | VERSION << 16, 4);
+    add_number_little_endian(t, 0, 8);
+    add_number_little_endian(t, count, 8);
+    add_number_little_endian(t, count, 8);
+    add_number_little_endian(t, directory_size, 8);
+    add_number_little_endian(t, directory_begin, 8);
     vt_text_add_bytes(t, "PK\6\7\0\0\0\0", 8);
-    add_number(t, begin + size, 8);
-    add_number(t, 1, 4);
+    add_number_little_endian(t, directory_begin + directory_size, 8);
+    add_number_little_endian(t, 1, 4);
   }
   vt_text_add_bytes(t, "PK\5\6\0\0\0\0", 8);
-  add_number(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
-  add_number(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
-  add_number(t, size < NOT_HERE ? size : NOT_HERE, 4);
-  add_number(t, begin < NOT_HERE ? begin : NOT_HERE, 4);
-  add_number(t, 0, 2);
+  add_number_little_endian(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
+  add_number_little_endian(t, count < COUNT_MAX ? count : COUNT_MAX, 2);
+  add_number_little_endian(t, directory_size < NOT_HERE ? directory_size : NOT_HERE, 4);
+  add_number_little_endian(t, directory_begin < NOT_HERE ? directory_begin : NOT_HERE, 4);
+  add_number_little_endian(t, 0, 2);
 }
 
 /* CRC of a member. It is stored before the data, so the data is read twice. */
@@ -158,7 +161,7 @@ static uint32_t item_crc(const vt_item *x, const uint8_t head[VT_NPY_HEAD]) {
   _Alignas(64) uint8_t piece[PIECE];
   uLong crc = crc32_z(0, head, VT_NPY_HEAD);
   for (uint64_t at = 0; at < x->bytes; at += PIECE) {
-    const size_t n = vt_archive_copy_piece(x->tensor, x->bytes, at, piece, PIECE);
+    const size_t n = vt_archive_copy_canonical_piece(x->tensor, x->bytes, at, piece, PIECE);
     crc = crc32_z(crc, piece, n);
   }
   return (uint32_t)crc;
@@ -177,7 +180,7 @@ static vt_status write_item(writer *w, const vt_item *x, vt_diag *d) {
   const uint32_t crc = item_crc(x, head);
   w->local.n = 0;
   add_local_header(&w->local, x, crc);
-  vt_npz_add_entry(&w->directory, x->name, crc, x->bytes + VT_NPY_HEAD, w->at);
+  vt_npz_add_directory_entry(&w->directory, x->name, crc, x->bytes + VT_NPY_HEAD, w->at);
   if (vt_text_status(&w->local) != VT_OK || vt_text_status(&w->directory) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the directory of a npz file");
   VT_TRY(vt_file_write(&w->file, w->local.s, w->local.n, d));
@@ -189,7 +192,7 @@ static vt_status write_item(writer *w, const vt_item *x, vt_diag *d) {
 
 static vt_status write_members(writer *w, const vt_item *items, uint32_t n, vt_diag *d) {
   for (uint32_t i = 0; i < n; i++) VT_TRY(write_item(w, &items[i], d));
-  vt_npz_add_end(&w->directory, n, w->at, w->directory.n);
+  vt_npz_add_end_records(&w->directory, n, w->at, w->directory.n);
   if (vt_text_status(&w->directory) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory for the directory of a npz file");
   VT_TRY(vt_file_write(&w->file, w->directory.s, w->directory.n, d));
@@ -205,7 +208,7 @@ static vt_status check_items(const vt_item *items, uint32_t n, vt_diag *d) {
     VT_TRY(vt_npy_print_head(items[i].tensor, head, d));
     if (strlen(items[i].name) > 0xffff - SUFFIX)
       return VT_FAIL(d, VT_LIMIT, "the name '%s' is too long for a npz file",
-                     vt_archive_quote(items[i].name, strlen(items[i].name), q));
+                     vt_archive_escape(items[i].name, strlen(items[i].name), q));
     if (!vt_size_add(total, items[i].bytes + 2 * VT_NPY_HEAD, &total) ||
         total > VT_ARCHIVE_FILE_LIMIT)
       return VT_FAIL(d, VT_LIMIT, "the tensors are too large for one npz file");
@@ -231,7 +234,8 @@ vt_status vt_npz_write(const char *path, uint32_t n, const char *const *names,
   vt_arena_init(&arena, vt_alloc_default());
   vt_item *items = VT_NEW_N(&arena, vt_item, n);
   vt_status s = items != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "no memory to write tensors");
-  if (s == VT_OK) s = vt_archive_sort_items(n, names, tensors, NULL, vt_alloc_default(), items, d);
+  if (s == VT_OK)
+    s = vt_archive_check_and_sort_items(n, names, tensors, NULL, vt_alloc_default(), items, d);
   if (s == VT_OK) s = check_items(items, n, d);
   if (s == VT_OK) s = write_items(path, items, n, d);
   vt_arena_done(&arena);

@@ -36,7 +36,7 @@ static part plain_part(const char *name) {
             .local_size = -1};
   bytes b = {.n = 0};
   append_bytes(&b, "\x93NUMPY\1\0", 8);
-  append_number(&b, sizeof head - 1, 2);
+  append_little_endian(&b, sizeof head - 1, 2);
   append_bytes(&b, head, sizeof head - 1);
   append_bytes(&b, "abc", 3);
   memcpy(p.data, b.p, b.n);
@@ -63,9 +63,9 @@ static size_t pack_part_data(const part *p, uint8_t out[512]) {
   return 512 - z.avail_out;
 }
 
-static void add_sizes(bytes *b, const part *p, uint64_t size, uint64_t packed) {
-  append_number(b, p->zip64 ? 0xffffffff : packed, 4);
-  append_number(b, p->zip64 ? 0xffffffff : size, 4);
+static void add_packed_and_unpacked_size(bytes *b, const part *p, uint64_t size, uint64_t packed) {
+  append_little_endian(b, p->zip64 ? 0xffffffff : packed, 4);
+  append_little_endian(b, p->zip64 ? 0xffffffff : size, 4);
 }
 
 static uint64_t part_flags(const part *p) {
@@ -76,58 +76,58 @@ static void add_local_header(bytes *b, const part *p, uint64_t size, uint64_t pa
                              uint64_t crc) {
   const char *name = p->local_name != NULL ? p->local_name : p->name;
   append_bytes(b, "PK\3\4-\0", 6);
-  append_number(b, part_flags(p), 2);
-  append_number(b, wrong_value_or_right(p->method, p->deflate ? 8 : 0), 2);
-  append_number(b, 0x210000, 4);
-  append_number(b, p->descriptor ? 0 : crc, 4);
+  append_little_endian(b, part_flags(p), 2);
+  append_little_endian(b, wrong_value_or_right(p->method, p->deflate ? 8 : 0), 2);
+  append_little_endian(b, 0x210000, 4);
+  append_little_endian(b, p->descriptor ? 0 : crc, 4);
   size = wrong_value_or_right(p->local_size, size);
-  add_sizes(b, p, p->descriptor ? 0 : size, p->descriptor ? 0 : packed);
-  append_number(b, strlen(name), 2);
-  append_number(b, p->zip64 ? 20 : 0, 2);
+  add_packed_and_unpacked_size(b, p, p->descriptor ? 0 : size, p->descriptor ? 0 : packed);
+  append_little_endian(b, strlen(name), 2);
+  append_little_endian(b, p->zip64 ? 20 : 0, 2);
   append_bytes(b, name, strlen(name));
   if (!p->zip64) return;
   append_bytes(b, "\1\0\x10\0", 4);
-  append_number(b, p->descriptor ? 0 : size, 8);
-  append_number(b, p->descriptor ? 0 : packed, 8);
+  append_little_endian(b, p->descriptor ? 0 : size, 8);
+  append_little_endian(b, p->descriptor ? 0 : packed, 8);
 }
 
 static void add_descriptor(bytes *b, const part *p, uint64_t size, uint64_t packed, uint64_t crc) {
   const size_t wide = p->descriptor >= 20 ? 8 : 4;
   if (p->descriptor == 16 || p->descriptor == 24) append_bytes(b, "PK\7\10", 4);
-  append_number(b, crc, 4);
-  append_number(b, packed, wide);
-  append_number(b, size, wide);
+  append_little_endian(b, crc, 4);
+  append_little_endian(b, packed, wide);
+  append_little_endian(b, size, wide);
 }
 
 static void add_directory_entry(bytes *b, const part *p, uint64_t size, uint64_t packed,
                                 uint64_t crc, uint64_t local) {
   append_bytes(b, "PK\1\2-\3-\0", 8);
-  append_number(b, part_flags(p), 2);
-  append_number(b, wrong_value_or_right(p->method, p->deflate ? 8 : 0), 2);
-  append_number(b, 0x210000, 4);
-  append_number(b, crc, 4);
-  add_sizes(b, p, size, packed);
-  append_number(b, strlen(p->name), 2);
-  append_number(b, p->zip64 ? 28 : 0, 2);
-  append_number(b, 0, 8);
-  append_number(b, 0, 2);
-  append_number(b, p->zip64 ? 0xffffffff : local, 4);
+  append_little_endian(b, part_flags(p), 2);
+  append_little_endian(b, wrong_value_or_right(p->method, p->deflate ? 8 : 0), 2);
+  append_little_endian(b, 0x210000, 4);
+  append_little_endian(b, crc, 4);
+  add_packed_and_unpacked_size(b, p, size, packed);
+  append_little_endian(b, strlen(p->name), 2);
+  append_little_endian(b, p->zip64 ? 28 : 0, 2);
+  append_little_endian(b, 0, 8);
+  append_little_endian(b, 0, 2);
+  append_little_endian(b, p->zip64 ? 0xffffffff : local, 4);
   append_bytes(b, p->name, strlen(p->name));
   if (!p->zip64) return;
   append_bytes(b, "\1\0\x18\0", 4);
-  append_number(b, size, 8);
-  append_number(b, packed, 8);
-  append_number(b, local, 8);
+  append_little_endian(b, size, 8);
+  append_little_endian(b, packed, 8);
+  append_little_endian(b, local, 8);
 }
 
 static void add_end_record(bytes *b, size_t count, size_t begin) {
   const size_t size = b->n - begin;
   append_bytes(b, "PK\5\6\0\0\0\0", 8);
-  append_number(b, count, 2);
-  append_number(b, count, 2);
-  append_number(b, size, 4);
-  append_number(b, begin, 4);
-  append_number(b, 0, 2);
+  append_little_endian(b, count, 2);
+  append_little_endian(b, count, 2);
+  append_little_endian(b, size, 4);
+  append_little_endian(b, begin, 4);
+  append_little_endian(b, 0, 2);
 }
 
 static bytes make_npz(const part *parts, size_t count) {
@@ -159,7 +159,7 @@ static void check_holds_abc(const vt_archive *ar, const char *name) {
   CHECK(t.dtype == VT_DTYPE_U8 && t.rank == 1 && t.dim[0] == 3 && memcmp(t.data, "abc", 3) == 0);
 }
 
-static void test_valid_files(void) {
+static void test_valid_files_are_read(void) {
   for (int kind = 0; kind < 20; kind++) {
     part p[2] = {plain_part("a.npy"), plain_part("dir/\xc3\xa4.npy")};
     for (int i = 0; i < 2; i++) {
@@ -184,15 +184,15 @@ static void test_valid_files(void) {
   }
 }
 
-static void check_tensor(const vt_archive *ar, const char *name, uint32_t dtype, uint32_t rank,
-                         const void *data, size_t n) {
+static void check_tensor_equals(const vt_archive *ar, const char *name, uint32_t dtype,
+                                uint32_t rank, const void *data, size_t n) {
   vt_tensor t = {.dtype = 0};
   CHECK(vt_archive_find(ar, name, &t, NULL) == VT_OK);
   CHECK(t.dtype == dtype && t.rank == rank);
   if (t.dtype == dtype) CHECK(memcmp(t.data, data, n) == 0);
 }
 
-static void test_file_of_numpy(const char *path) {
+static void test_numpy_file_is_read(const char *path) {
   static const uint32_t f32[6] = {0x3fc00000u, 0x80000000u, 0x7f800000u,
                                   0x7fc00000u, 1u,          0x7f7fc99eu};
   static const int32_t big[6] = {0, 1, 2, 3, 4, 5};
@@ -205,13 +205,13 @@ static void test_file_of_numpy(const char *path) {
     return;
   }
   CHECK(vt_archive_count(ar) == 7);
-  check_tensor(ar, "f32", VT_DTYPE_F32, 2, f32, sizeof f32);
-  check_tensor(ar, "big", VT_DTYPE_I32, 2, big, sizeof big);
-  check_tensor(ar, "fortran", VT_DTYPE_F64, 2, fortran, sizeof fortran);
-  check_tensor(ar, "none", VT_DTYPE_I64, 2, "", 0);
-  check_tensor(ar, "scalar", VT_DTYPE_U8, 0, "\7", 1);
-  check_tensor(ar, "truth", VT_DTYPE_BOOL, 1, "\1\0", 2);
-  check_tensor(ar, "half", VT_DTYPE_F16, 1, "\0\x38\xff\x7b", 4);
+  check_tensor_equals(ar, "f32", VT_DTYPE_F32, 2, f32, sizeof f32);
+  check_tensor_equals(ar, "big", VT_DTYPE_I32, 2, big, sizeof big);
+  check_tensor_equals(ar, "fortran", VT_DTYPE_F64, 2, fortran, sizeof fortran);
+  check_tensor_equals(ar, "none", VT_DTYPE_I64, 2, "", 0);
+  check_tensor_equals(ar, "scalar", VT_DTYPE_U8, 0, "\7", 1);
+  check_tensor_equals(ar, "truth", VT_DTYPE_BOOL, 1, "\1\0", 2);
+  check_tensor_equals(ar, "half", VT_DTYPE_F16, 1, "\0\x38\xff\x7b", 4);
   vt_archive_free(ar);
 }
 
@@ -220,12 +220,12 @@ static void test_file_of_numpy(const char *path) {
 static void check_refused(const part *parts, size_t n, vt_status want, const char *says) {
   const bytes b = make_npz(parts, n);
   vt_diag d;
-  const vt_status s = parse_status(b.p, b.n, &d);
+  const vt_status s = parse_only_for_status(b.p, b.n, &d);
   CHECK(s == want && strstr(d.text, says) != NULL);
   if (s != want || strstr(d.text, says) == NULL) fprintf(stderr, "  %s\n", d.text);
 }
 
-static void test_contradictions_refused(void) {
+static void test_one_bad_member_refused(void) {
   part p = plain_part("a.npy");
   p.crc = 1;
   check_refused(&p, 1, VT_FORMAT, "in 'a.npy': its CRC is ");
@@ -279,7 +279,7 @@ static void test_contradicting_members_refused(void) {
   m.p[begin + 1 + 51 + 42]++;     /* corrects the position of the second member in the directory */
   m.p[begin + 1 + 2 * 51 + 16]++; /* corrects the position of the directory in the end record */
   vt_diag d;
-  CHECK(parse_status(m.p, m.n, &d) == VT_FORMAT);
+  CHECK(parse_only_for_status(m.p, m.n, &d) == VT_FORMAT);
   CHECK(strstr(d.text, "bytes that belong to no member at byte 106") != NULL);
   if (strstr(d.text, "belong to no") == NULL) fprintf(stderr, "  %s\n", d.text);
 }
@@ -291,10 +291,10 @@ static void test_bad_descriptors_refused(void) {
     p.descriptor = length;
     bytes b = make_npz(&p, 1);
     vt_diag d;
-    CHECK(parse_status(b.p, b.n, &d) == VT_OK);
+    CHECK(parse_only_for_status(b.p, b.n, &d) == VT_OK);
     for (size_t i = 30 + 5 + p.n; i < 30 + 5 + p.n + (size_t)length; i++) {
       b.p[i] ^= 1;
-      CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
+      CHECK(parse_only_for_status(b.p, b.n, &d) == VT_FORMAT);
       CHECK(strstr(d.text, "the descriptor of 'a.npy' at byte 106 does not agree") != NULL);
       b.p[i] ^= 1;
     }
@@ -311,7 +311,8 @@ static void test_bad_descriptors_refused(void) {
   b.n++;
   b.p[b.n - 6]++;
   vt_diag d;
-  CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT && strstr(d.text, "belong to no member") != NULL);
+  CHECK(parse_only_for_status(b.p, b.n, &d) == VT_FORMAT &&
+        strstr(d.text, "belong to no member") != NULL);
 }
 
 /* A member inside the data of another member is refused, because its bytes would be unpacked
@@ -328,40 +329,41 @@ static void test_nested_member_refused(void) {
 }
 
 /* A comment at the end is allowed if its length is correct. */
-static void test_file_comment(void) {
+static void test_file_comment_length_checked(void) {
   const part p = plain_part("a.npy");
   bytes b = make_npz(&p, 1);
   vt_diag d;
   append_bytes(&b, "PK\5\6x", 5);
-  CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT && strstr(d.text, "no end record") != NULL);
+  CHECK(parse_only_for_status(b.p, b.n, &d) == VT_FORMAT &&
+        strstr(d.text, "no end record") != NULL);
   b.p[b.n - 5 - 2] = 5;
-  CHECK(parse_status(b.p, b.n, &d) == VT_OK);
+  CHECK(parse_only_for_status(b.p, b.n, &d) == VT_OK);
   b.p[b.n - 5 - 2] = 6;
-  CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
+  CHECK(parse_only_for_status(b.p, b.n, &d) == VT_FORMAT);
 }
 
-/* Makes a file with a zip64 end record, and adds `by` to the byte at position `change` of that
- * record. If `kept` is 1, the old end record contains the correct numbers, too. */
-static bytes make_with_zip64_end(size_t change, uint8_t by, int kept) {
+/* Makes a file with a zip64 end record, and adds `add` to the byte at position `change_at` of that
+ * record. If `keep_old_end` is 1, the old end record contains the correct numbers, too. */
+static bytes make_with_zip64_end(size_t change_at, uint8_t add, int keep_old_end) {
   const part p = plain_part("a.npy");
   bytes b = make_npz(&p, 1);
   const bytes was = b;
   const size_t end = b.n - 22, begin = end - 51;
   b.n = end;
   append_bytes(&b, "PK\6\6", 4);
-  append_number(&b, 44, 8);
-  append_number(&b, 0x2d002d, 4);
-  append_number(&b, 0, 8);
-  append_number(&b, 1, 8);
-  append_number(&b, 1, 8);
-  append_number(&b, 51, 8);
-  append_number(&b, begin, 8);
+  append_little_endian(&b, 44, 8);
+  append_little_endian(&b, 0x2d002d, 4);
+  append_little_endian(&b, 0, 8);
+  append_little_endian(&b, 1, 8);
+  append_little_endian(&b, 1, 8);
+  append_little_endian(&b, 51, 8);
+  append_little_endian(&b, begin, 8);
   append_bytes(&b, "PK\6\7\0\0\0\0", 8);
-  append_number(&b, end, 8);
-  append_number(&b, 1, 4);
+  append_little_endian(&b, end, 8);
+  append_little_endian(&b, 1, 4);
   append_bytes(&b, "PK\5\6\0\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0", 22);
-  if (kept) memcpy(b.p + b.n - 22, was.p + end, 22);
-  b.p[end + change] = (uint8_t)(b.p[end + change] + by);
+  if (keep_old_end) memcpy(b.p + b.n - 22, was.p + end, 22);
+  b.p[end + change_at] = (uint8_t)(b.p[end + change_at] + add);
   return b;
 }
 
@@ -371,13 +373,13 @@ static void test_bad_zip64_end_refused(void) {
   static const size_t changes[] = {0, 4, 16, 24, 32, 40, 48, 56, 60, 64, 72};
   bytes b = make_with_zip64_end(0, 0, 0);
   vt_diag d;
-  CHECK(parse_status(b.p, b.n, &d) == VT_OK);
+  CHECK(parse_only_for_status(b.p, b.n, &d) == VT_OK);
   for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
     b = make_with_zip64_end(changes[i], 3, 0);
-    CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
+    CHECK(parse_only_for_status(b.p, b.n, &d) == VT_FORMAT);
   }
   b = make_with_zip64_end(47, 255, 0); /* the size of the directory becomes more than 2^56 bytes */
-  CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
+  CHECK(parse_only_for_status(b.p, b.n, &d) == VT_FORMAT);
 }
 
 /* CPython's zipfile writes a zip64 end record for files of 2^31 bytes or more, and still writes the
@@ -385,18 +387,18 @@ static void test_bad_zip64_end_refused(void) {
 static void test_end_records_must_agree(void) {
   vt_diag d;
   bytes b = make_with_zip64_end(0, 0, 1);
-  CHECK(parse_status(b.p, b.n, &d) == VT_OK);
+  CHECK(parse_only_for_status(b.p, b.n, &d) == VT_OK);
   for (size_t at = 8; at < 20;
        at++) { /* the bytes of the counts, the size and the position of the directory */
     b = make_with_zip64_end(0, 0, 1);
     b.p[b.n - 22 + at]++;
     if (at < 12) b.p[b.n - 22 + (at ^ 2)]++; /* changes both counts in the same way */
-    CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
+    CHECK(parse_only_for_status(b.p, b.n, &d) == VT_FORMAT);
     CHECK(strstr(d.text, "two ends that do not agree") != NULL);
   }
   b = make_with_zip64_end(0, 0, 1);
   b.p[b.n - 22 - 20]++; /* without a locator the zip64 end record belongs to nothing */
-  CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT &&
+  CHECK(parse_only_for_status(b.p, b.n, &d) == VT_FORMAT &&
         strstr(d.text, "a directory that does not end") != NULL);
 }
 
@@ -420,7 +422,7 @@ static void test_wrong_unpacked_size_refused(void) {
 
 /* Packed data may end inside a byte: then zlib has consumed all input before it has returned all
  * output. */
-static void test_packed_ends_anywhere(void) {
+static void test_packed_data_of_any_length_read(void) {
   for (int padding = 0; padding < 32; padding++)
     for (int value = 0; value < 256; value += 5) {
       part p = plain_part("a.npy");
@@ -430,14 +432,14 @@ static void test_packed_ends_anywhere(void) {
           snprintf(head, sizeof head, "%s%*s\n",
                    "{'descr': '|u1', 'fortran_order': False, 'shape': (), }", padding, "");
       append_bytes(&b, "\x93NUMPY\1\0", 8);
-      append_number(&b, (uint64_t)n, 2);
+      append_little_endian(&b, (uint64_t)n, 2);
       append_bytes(&b, head, (size_t)n);
-      append_number(&b, (uint64_t)value, 1);
+      append_little_endian(&b, (uint64_t)value, 1);
       memcpy(p.data, b.p, b.n);
       p.n = b.n, p.deflate = 1, p.strategy = padding % 2 == 0 ? Z_FIXED : Z_DEFAULT_STRATEGY;
       b = make_npz(&p, 1);
       vt_diag d;
-      const int right = parse_status(b.p, b.n, &d) == VT_OK;
+      const int right = parse_only_for_status(b.p, b.n, &d) == VT_OK;
       CHECK(right);
       if (!right) fprintf(stderr, "  %d %d: %s\n", padding, value, d.text);
     }
@@ -455,7 +457,7 @@ static void test_longer_packed_data_refused(void) {
 
 /* A sparse file that declares a huge size is refused without being read completely. */
 static void test_sparse_file_refused(void) {
-  const char *path = test_path("sparse");
+  const char *path = path_in_test_folder("sparse");
   const int fd = open(path, O_CREAT | O_WRONLY, 0600);
   if (fd < 0 || ftruncate(fd, (off_t)60 << 30) != 0 || pwrite(fd, "PK\3\4", 4, 0) != 4) {
     if (fd >= 0) close(fd);
@@ -487,7 +489,7 @@ static vt_tensor make_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim, 
 }
 
 /* The bytes must be those of numpy.savez(path, a=numpy.arange(3, dtype='f4')). */
-static void test_bytes_as_numpy_writes_them(void) {
+static void test_written_bytes_equal_numpy(void) {
   static const uint8_t before[] =
       "PK\3\4-\0\0\0\0\0\0\0!\0\xb6\x8c\x86S\xff\xff\xff\xff\xff\xff"
       "\xff\xff\5\0\x14\0a.npy\1\0\x10\0\x8c\0\0\0\0\0\0\0\x8c\0\0\0\0"
@@ -503,12 +505,12 @@ static void test_bytes_as_numpy_writes_them(void) {
   append_bytes(&want, before, sizeof before - 1);
   while (want.n < 55 + 127) append_bytes(&want, " ", 1);
   append_bytes(&want, behind, sizeof behind);
-  CHECK(vt_npz_write(test_path("a"), 1, &name, &t, NULL) == VT_OK);
-  const bytes got = read_test_file(test_path("a"));
+  CHECK(vt_npz_write(path_in_test_folder("a"), 1, &name, &t, NULL) == VT_OK);
+  const bytes got = read_test_file(path_in_test_folder("a"));
   CHECK(want.n == 268 && same_bytes(&got, &want));
 }
 
-static void check_hex(const vt_text *t, const char *hex) {
+static void check_bytes_are_hex(const vt_text *t, const char *hex) {
   static const char digits[] = "0123456789abcdef";
   int ok = 2 * t->n == strlen(hex);
   for (size_t i = 0; ok && i < t->n; i++) {
@@ -521,7 +523,7 @@ static void check_hex(const vt_text *t, const char *hex) {
 /* Uses zip64 for the same sizes as CPython's zipfile, and so numpy.savez. The expected bytes are
  * the directory and the end that zipfile writes for one member of size `size` at position `at`,
  * with a directory at `begin`. */
-static void test_zip64_limits(void) {
+static void test_zip64_used_at_numpy_limits(void) {
   const uint64_t most = 0x7fffffff;
   const struct {
     uint64_t size, at, begin;
@@ -552,17 +554,17 @@ static void test_zip64_limits(void) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     vt_text t;
     vt_text_init(&t, vt_alloc_default());
-    vt_npz_add_entry(&t, "a", 0x12345678, cases[i].size, cases[i].at);
-    vt_npz_add_end(&t, 1, cases[i].begin, t.n);
+    vt_npz_add_directory_entry(&t, "a", 0x12345678, cases[i].size, cases[i].at);
+    vt_npz_add_end_records(&t, 1, cases[i].begin, t.n);
     CHECK(vt_text_status(&t) == VT_OK);
-    check_hex(&t, cases[i].hex);
+    check_bytes_are_hex(&t, cases[i].hex);
     vt_text_done(&t);
   }
 }
 
 /* Writes the largest number of members that needs no zip64 end record, and one member more, which
  * needs it. */
-static void test_member_count_limit(void) {
+static void test_zip64_end_above_65535_members(void) {
   enum { MOST = 65535, NAME = 6 };
   static char text[MOST + 1][NAME];
   static const char *names[MOST + 1];
@@ -576,19 +578,19 @@ static void test_member_count_limit(void) {
   for (uint32_t n = MOST; n <= MOST + 1; n++) {
     uint8_t end[42] = {0};
     vt_archive *ar = NULL;
-    CHECK(vt_npz_write(test_path("r"), n, names, t, NULL) == VT_OK);
-    FILE *f = fopen(test_path("r"), "rb");
+    CHECK(vt_npz_write(path_in_test_folder("r"), n, names, t, NULL) == VT_OK);
+    FILE *f = fopen(path_in_test_folder("r"), "rb");
     CHECK(f != NULL && fseek(f, -42, SEEK_END) == 0 && fread(end, 1, 42, f) == 42);
     if (f != NULL) fclose(f);
     CHECK(memcmp(end + 20 + 8, "\xff\xff\xff\xff", 4) == 0);
     CHECK((memcmp(end, "PK\6\7", 4) == 0) == (n > MOST));
-    CHECK(vt_archive_read(test_path("r"), NULL, &ar, NULL) == VT_OK);
+    CHECK(vt_archive_read(path_in_test_folder("r"), NULL, &ar, NULL) == VT_OK);
     CHECK(ar != NULL && vt_archive_count(ar) == n);
     vt_archive_free(ar);
   }
 }
 
-static void test_round_trip(void) {
+static void test_write_read_round_trip(void) {
   enum { N = 20000 };
   static uint16_t big[N];
   uint8_t yes[2] = {0, 7};
@@ -601,8 +603,8 @@ static void test_round_trip(void) {
   vt_archive *ar = NULL;
   vt_tensor back = {.data = NULL};
   const char *name = "";
-  CHECK(vt_npz_write(test_path("r"), 3, names, t, NULL) == VT_OK);
-  CHECK(vt_archive_read(test_path("r"), NULL, &ar, NULL) == VT_OK);
+  CHECK(vt_npz_write(path_in_test_folder("r"), 3, names, t, NULL) == VT_OK);
+  CHECK(vt_archive_read(path_in_test_folder("r"), NULL, &ar, NULL) == VT_OK);
   if (ar == NULL) return;
   CHECK(vt_archive_tensor(ar, 0, &name, &back) == VT_OK && strcmp(name, "a") == 0);
   CHECK(vt_archive_find(ar, names[0], &back, NULL) == VT_OK && back.dim[0] == N);
@@ -610,8 +612,9 @@ static void test_round_trip(void) {
   CHECK(memcmp((const uint8_t *)back.data + sizeof big - 2, "\x00\x7e", 2) == 0);
   CHECK(vt_archive_find(ar, "b", &back, NULL) == VT_OK && memcmp(back.data, "\0\1", 2) == 0);
   vt_archive_free(ar);
-  CHECK(vt_npz_write(test_path("none"), 0, NULL, NULL, NULL) == VT_OK);
-  CHECK(vt_archive_read(test_path("none"), NULL, &ar, NULL) == VT_OK && vt_archive_count(ar) == 0);
+  CHECK(vt_npz_write(path_in_test_folder("none"), 0, NULL, NULL, NULL) == VT_OK);
+  CHECK(vt_archive_read(path_in_test_folder("none"), NULL, &ar, NULL) == VT_OK &&
+        vt_archive_count(ar) == 0);
   vt_archive_free(ar);
 }
 
@@ -620,15 +623,15 @@ static void test_bad_tensors_not_written(void) {
   vt_tensor t[2] = {make_tensor(VT_DTYPE_F32, 0, NULL, x), make_tensor(VT_DTYPE_F32, 0, NULL, x)};
   const char *const twice[2] = {"a", "a"};
   const char *bad = "a\n";
-  CHECK(vt_npz_write(test_path("x"), 2, twice, t, NULL) == VT_NAME);
-  CHECK(vt_npz_write(test_path("x"), 1, &bad, t, NULL) == VT_NAME);
+  CHECK(vt_npz_write(path_in_test_folder("x"), 2, twice, t, NULL) == VT_NAME);
+  CHECK(vt_npz_write(path_in_test_folder("x"), 1, &bad, t, NULL) == VT_NAME);
   t[0].dtype = VT_DTYPE_BF16;
-  CHECK(vt_npz_write(test_path("x"), 1, twice, t, NULL) == VT_UNSUPPORTED);
+  CHECK(vt_npz_write(path_in_test_folder("x"), 1, twice, t, NULL) == VT_UNSUPPORTED);
   t[0].data = NULL;
-  CHECK(vt_npz_write(test_path("x"), 1, twice, t, NULL) == VT_TENSOR);
+  CHECK(vt_npz_write(path_in_test_folder("x"), 1, twice, t, NULL) == VT_TENSOR);
   t[0] = make_tensor(VT_DTYPE_F32, 1, (const int64_t[]){INT64_C(1) << 40}, x);
-  CHECK(vt_npz_write(test_path("x"), 1, twice, t, NULL) == VT_LIMIT);
-  CHECK(access(test_path("x"), F_OK) != 0);
+  CHECK(vt_npz_write(path_in_test_folder("x"), 1, twice, t, NULL) == VT_LIMIT);
+  CHECK(access(path_in_test_folder("x"), F_OK) != 0);
 }
 
 int main(void) {
@@ -638,36 +641,36 @@ int main(void) {
   const bytes b = make_npz(p, 2);
   p[0].zip64 = 1;
   const bytes wide = make_npz(p, 1);
-  test_valid_files();
-  test_file_of_numpy("tests/golden/files/stored.npz");
-  test_file_of_numpy("tests/golden/files/deflated.npz");
-  test_file_of_numpy("tests/golden/files/zip64.npz");
-  test_file_of_numpy("tests/golden/files/piped.npz");
-  test_contradictions_refused();
+  test_valid_files_are_read();
+  test_numpy_file_is_read("tests/golden/files/stored.npz");
+  test_numpy_file_is_read("tests/golden/files/deflated.npz");
+  test_numpy_file_is_read("tests/golden/files/zip64.npz");
+  test_numpy_file_is_read("tests/golden/files/piped.npz");
+  test_one_bad_member_refused();
   test_contradicting_members_refused();
   test_bad_descriptors_refused();
   test_nested_member_refused();
-  test_file_comment();
+  test_file_comment_length_checked();
   test_bad_zip64_end_refused();
   test_end_records_must_agree();
   test_wrong_unpacked_size_refused();
   test_longer_packed_data_refused();
-  test_packed_ends_anywhere();
+  test_packed_data_of_any_length_read();
   test_sparse_file_refused();
-  test_bytes_as_numpy_writes_them();
-  test_zip64_limits();
-  test_member_count_limit();
+  test_written_bytes_equal_numpy();
+  test_zip64_used_at_numpy_limits();
+  test_zip64_end_above_65535_members();
   check_growing_file_refused("c.npz", &b);
-  test_round_trip();
+  test_write_read_round_trip();
   test_bad_tensors_not_written();
   check_truncations_refused(&b);
   check_truncations_refused(&wide);
   check_mutations_harmless(&b);
   check_mutations_harmless(&wide);
   check_failing_allocations(&b, 10);
-  unlink(test_path("a"));
-  unlink(test_path("r"));
-  unlink(test_path("none"));
+  unlink(path_in_test_folder("a"));
+  unlink(path_in_test_folder("r"));
+  unlink(path_in_test_folder("none"));
   CHECK(rmdir(test_folder) == 0); /* fails if a temporary file was left */
   TEST_DONE();
 }

@@ -12,7 +12,7 @@
 enum { FILE_MAX = 1 << 20, HEX = 64 };
 
 /* The hash at the end of the file; NULL if it is missing. */
-static const char *find_hash(const vt_file *f) {
+static const char *find_expected_hash(const vt_file *f) {
   static const char mark[] = "# hash ";
   const size_t n = sizeof mark - 1 + HEX + 1;
   if (f->size < n) return NULL;
@@ -25,7 +25,7 @@ static void check_model_hash(const char *path, const vt_file *f) {
   vt_diag d = {0};
   vt_hash256 h;
   char hex[HEX + 1];
-  const char *want = find_hash(f);
+  const char *want = find_expected_hash(f);
   CHECK(want != NULL);
   CHECK(vt_parse((const char *)f->data, f->size, vt_alloc_default(), &g, &d) == VT_OK);
   if (g == NULL || want == NULL) {

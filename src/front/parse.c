@@ -33,7 +33,8 @@ static vt_status parse_one_dim(vt_parser *p) {
     return VT_FAIL_AT(p, &at, VT_VERIFY, "'%s' is already an output", name);
   VT_TRY(vt_scope_declare(p, &at, name, &e));
   if (!constant)
-    VT_TRY(vt_parse_set_position(p, &at, vt_dim_declare(p->gb->b.dims, name, &dim, &p->diag)));
+    VT_TRY(
+        vt_parse_set_failure_position(p, &at, vt_dim_declare(p->gb->b.dims, name, &dim, &p->diag)));
   e->kind = constant ? VT_ENTRY_CONSTANT : VT_ENTRY_SYMBOL;
   e->dim = dim;
   return VT_OK;
@@ -55,7 +56,7 @@ static vt_status add_port(vt_parser *p, const vt_token *at, const vt_port *port,
   p->root.line = at->line;
   p->root.column = at->column;
   const uint32_t value = vt_graph_add_port(&p->root, port, type);
-  VT_TRY(vt_parse_set_position(p, at, p->root.status));
+  VT_TRY(vt_parse_set_failure_position(p, at, p->root.status));
   VT_TRY(vt_parse_check_builder(p, at));
   e->kind = VT_ENTRY_PORT;
   e->value = value;
@@ -157,7 +158,7 @@ vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
                              const vt_type *type, const vt_init_spec *init, uint32_t *out) {
   vt_entry *e = NULL;
   VT_TRY(declare_in_model(p, at, name, &e));
-  VT_TRY(vt_parse_load_attrs(p, init->info->attrs, init->attrs));
+  VT_TRY(vt_parse_copy_attrs(p, init->info->attrs, init->attrs));
   VT_TRY(choose_random_stream(p, at, name, init));
   if (vt_attr_find(init->info->attrs, "stream") != NULL && type->dtype != VT_DTYPE_F32)
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is %s, and %s draws f32", name,
@@ -166,7 +167,7 @@ vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
       .name = name, .kind = VT_PORT_PARAM, .init = init->info->number, .init_attrs = p->attrs};
   VT_TRY(add_port(p, at, &port, type, e));
   *out = e->value;
-  return p->body == NULL ? VT_OK : vt_parse_find_value(p, at, name, out);
+  return p->body == NULL ? VT_OK : vt_parse_find_or_capture_value(p, at, name, out);
 }
 
 /* Parses a param statement: param w1: f32[784, 256] = he_normal(stream=1) */
@@ -190,10 +191,10 @@ static vt_status parse_param(vt_parser *p) {
 /* Names a value unless it has a name. A name that is assigned again gets a suffix, .1, .2, ...;
  * `times` counts the values with this name, so that the next suffix is known without a search. A
  * name that is too long with its suffix is dropped, because it could not be parsed again. */
-static void name_value(vt_parser *p, uint32_t value, const char *name, uint32_t *times) {
+static void name_value_uniquely(vt_parser *p, uint32_t value, const char *name, uint32_t *times) {
   char text[VT_NAME_MAX + 16];
   const char *had = p->gb->g->values[value].name;
-  if (had != NULL || vt_scope_is_unnamed(name)) return;
+  if (had != NULL || vt_scope_is_automatic_name(name)) return;
   if (*times == 0)
     snprintf(text, sizeof text, "%s", name);
   else
@@ -239,7 +240,7 @@ static vt_status parse_output(vt_parser *p) {
     VT_TRY(vt_parse_advance(p));
     VT_TRY(parse_named_expr(p, name, 0, &o));
     value = o.value;
-    if (!o.is_name) name_value(p, value, name, &times);
+    if (!o.is_name) name_value_uniquely(p, value, name, &times);
   } else {
     const vt_entry *e = vt_names_find(p->names, name);
     if (e == NULL) return vt_scope_fail_unknown(p, &at, name);
@@ -263,15 +264,15 @@ static vt_status check_type_annotation(vt_parser *p, const vt_token *at, const c
 
 /* Finds or adds the entry that an assignment sets. A declared name cannot be assigned. A body may
  * use the name of an outer value or port for a value of its own. */
-static vt_status find_target_entry(vt_parser *p, const vt_token *at, const char *name,
-                                   vt_entry **out) {
+static vt_status find_or_add_target_entry(vt_parser *p, const vt_token *at, const char *name,
+                                          vt_entry **out) {
   vt_entry *e = p->body == NULL ? vt_scope_find(p, name) : vt_names_find(p->names, name);
   const vt_entry *outside = e == NULL ? vt_scope_find(p, name) : e;
   if (outside != NULL && outside->kind != VT_ENTRY_VALUE &&
       (e != NULL || outside->kind != VT_ENTRY_PORT))
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is declared on line %u and cannot be assigned", name,
                       outside->line);
-  if (e == NULL && !vt_scope_name_allowed(name) && !vt_scope_is_unnamed(name))
+  if (e == NULL && !vt_scope_name_allowed(name) && !vt_scope_is_automatic_name(name))
     return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is a reserved word", name);
   if (e == NULL) e = vt_names_add(p->names, name);
   if (e == NULL) return vt_parse_fail_nomem(p);
@@ -300,18 +301,18 @@ static vt_status assign_name(vt_parser *p, const target *t, uint32_t value) {
   vt_entry *e = NULL;
   if (t->annotated) VT_TRY(check_type_annotation(p, &t->at, t->name, &t->type, value));
   if (strcmp(t->name, "_") == 0) return VT_OK;
-  VT_TRY(find_target_entry(p, &t->at, t->name, &e));
+  VT_TRY(find_or_add_target_entry(p, &t->at, t->name, &e));
   e->kind = VT_ENTRY_VALUE;
   e->line = t->at.line;
   e->value = value;
-  name_value(p, value, t->name, &e->times);
+  name_value_uniquely(p, value, t->name, &e->times);
   return vt_parse_check_builder(p, &t->at);
 }
 
-/* t = relu(x) @3: sets the group of the node that the statement added. `before` is the number of
- * nodes before the statement, which must have added exactly one. The verifier checks later whether
- * the group is possible. */
-static vt_status parse_group_number(vt_parser *p, uint32_t before) {
+/* t = relu(x) @3: sets the group of the node that the statement added. `nodes_before` is the number
+ * of nodes before the statement, which must have added exactly one. The verifier checks later
+ * whether the group is possible. */
+static vt_status parse_group_number(vt_parser *p, uint32_t nodes_before) {
   const vt_token at = p->tok;
   vt_graph *g = p->gb->g;
   uint32_t group = 0;
@@ -323,9 +324,9 @@ static vt_status parse_group_number(vt_parser *p, uint32_t before) {
     group = 10 * group + (uint32_t)(number.s[i] - '0');
   if (group < 1 || group >= 100000000)
     return VT_FAIL_AT(p, &number, VT_SYNTAX, "the number of a group must be 1 or more");
-  if (g->n_nodes != before + 1 || g->nodes[before].n_body > 0)
+  if (g->n_nodes != nodes_before + 1 || g->nodes[nodes_before].n_body > 0)
     return VT_FAIL_AT(p, &at, VT_SYNTAX, "a group belongs to a statement that is one op");
-  g->nodes[before].group = group;
+  g->nodes[nodes_before].group = group;
   return VT_OK;
 }
 
@@ -385,13 +386,13 @@ static uint64_t count_repeated_items(const vt_parser *p) {
   return p->iterations + p->gb->g->n_nodes + p->gb->g->n_ports;
 }
 
-/* Checks after the first iteration of a repeat whether `rest` further iterations would exceed the
- * limits. Both factors of each product are below 2^28, so it does not overflow. */
-static vt_status check_remaining_iterations(vt_parser *p, const vt_token *at, uint64_t before,
-                                            const position *start, uint64_t rest) {
-  const uint64_t each = count_repeated_items(p) - before, bytes = p->lex.at - start->lex.at;
-  if (vt_parse_expansion_size(p) + each * rest > VT_EXPANSION_MAX ||
-      p->lex.n + p->rewound + bytes * rest > VT_TEXT_MAX)
+/* Checks after the first iteration of a repeat whether `iterations_left` further iterations would
+ * exceed the limits. Both factors of each product are below 2^28, so it does not overflow. */
+static vt_status check_remaining_iterations(vt_parser *p, const vt_token *at, uint64_t items_before,
+                                            const position *start, uint64_t iterations_left) {
+  const uint64_t each = count_repeated_items(p) - items_before, bytes = p->lex.at - start->lex.at;
+  if (vt_parse_expansion_size(p) + each * iterations_left > VT_EXPANSION_MAX ||
+      p->lex.n + p->rewound + bytes * iterations_left > VT_TEXT_MAX)
     return vt_parse_fail_too_large(p, at);
   return VT_OK;
 }

@@ -28,7 +28,7 @@ static vt_status divide_dims(vt_parser *p, const vt_token *at, int64_t a, int64_
     return VT_FAIL_AT(p, at, VT_VERIFY,
                       "a dimension can only be divided by a whole number above 0");
   if (vt_dim_is_symbolic(a))
-    return vt_parse_set_position(p, at, vt_dim_div(p->gb->b.dims, a, b, out, &p->diag));
+    return vt_parse_set_failure_position(p, at, vt_dim_div(p->gb->b.dims, a, b, out, &p->diag));
   if (a % b != 0)
     return VT_FAIL_AT(p, at, VT_VERIFY, "%lld is not a multiple of %lld", (long long)a,
                       (long long)b);
@@ -63,7 +63,7 @@ static vt_status apply_symbolic_op(vt_parser *p, const vt_token *op, int64_t a, 
     s = vt_dim_sub(t, a, b, &v, &p->diag);
   else
     s = vt_dim_mul(t, a, b, &v, &p->diag);
-  VT_TRY(vt_parse_set_position(p, op, s));
+  VT_TRY(vt_parse_set_failure_position(p, op, s));
   if (!vt_dim_is_symbolic(v)) return check_dim_magnitude(p, op, 1, v, out);
   VT_TRY(check_polynomial_magnitude(p, op, v));
   *out = v;
@@ -102,7 +102,7 @@ static vt_status parse_dim_int(vt_parser *p, int64_t *out) {
 }
 
 /* Parses "(" dim ")", or "-" and an integer. */
-static vt_status parse_bracketed_dim(vt_parser *p, int64_t *out) {
+static vt_status parse_bracketed_or_negative_dim(vt_parser *p, int64_t *out) {
   const vt_token at = p->tok;
   VT_TRY(vt_parse_advance(p));
   int64_t v = 0;
@@ -123,14 +123,15 @@ static vt_status parse_dim_factor(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT];
   if (p->tok.kind == VT_TOKEN_INT) return parse_dim_int(p, out);
   if (p->tok.kind == VT_TOKEN_NAME) return parse_dim_name(p, out);
-  if (p->tok.kind == '-' && p->next.kind == VT_TOKEN_INT) return parse_bracketed_dim(p, out);
+  if (p->tok.kind == '-' && p->next.kind == VT_TOKEN_INT)
+    return parse_bracketed_or_negative_dim(p, out);
   if (p->tok.kind != '(' && p->tok.kind != '-')
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a dimension, found %s",
                       vt_token_text(&p->tok, found));
   VT_TRY(vt_parse_enter_nesting(p));
   vt_token op = p->tok;
   if (op.kind == '(') {
-    VT_TRY(parse_bracketed_dim(p, out));
+    VT_TRY(parse_bracketed_or_negative_dim(p, out));
   } else {
     int64_t v = 0;
     VT_TRY(vt_parse_advance(p));
@@ -221,8 +222,8 @@ static vt_status parse_dtype(vt_parser *p, uint32_t *out) {
 /* Parses the entries and the closing bracket of a list in square brackets. `one` parses an entry,
  * `nouns` names the entries in messages. */
 typedef vt_status entry_fn(vt_parser *p, int64_t *out);
-static vt_status parse_entries(vt_parser *p, entry_fn *one, const char *nouns, int64_t v[8],
-                               int64_t *out_n) {
+static vt_status parse_entries_to_bracket(vt_parser *p, entry_fn *parse_entry, const char *nouns,
+                                          int64_t v[8], int64_t *out_n) {
   char close[64];
   snprintf(close, sizeof close, "',' or ']' in the list of %s", nouns);
   const vt_token from = p->tok;
@@ -232,7 +233,7 @@ static vt_status parse_entries(vt_parser *p, entry_fn *one, const char *nouns, i
   while (more) {
     if (n == VT_MAX_RANK)
       return VT_FAIL_AT(p, &p->tok, VT_LIMIT, "more than %d %s", VT_MAX_RANK, nouns);
-    VT_TRY(one(p, &v[n++]));
+    VT_TRY(parse_entry(p, &v[n++]));
     VT_TRY(vt_parse_list_continues(p, &from, ']', close, &more));
   }
   *out_n = n;
@@ -249,7 +250,7 @@ vt_status vt_parse_type(vt_parser *p, vt_type *out) {
     return s;
   }
   VT_TRY(vt_parse_advance(p));
-  VT_TRY(parse_entries(p, parse_extent, "dimensions", t.dim, &rank));
+  VT_TRY(parse_entries_to_bracket(p, parse_extent, "dimensions", t.dim, &rank));
   t.rank = (uint32_t)rank;
   *out = t;
   return VT_OK;
@@ -259,7 +260,7 @@ vt_status vt_parse_type(vt_parser *p, vt_type *out) {
 
 vt_status vt_parse_bool(vt_parser *p, int64_t *out) {
   char found[VT_TOKEN_TEXT];
-  if (!vt_literal_is_bool(&p->tok))
+  if (!vt_token_is_bool_literal(&p->tok))
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected true or false, found %s",
                       vt_token_text(&p->tok, found));
   *out = vt_token_is(&p->tok, "true");
@@ -289,13 +290,13 @@ static vt_status parse_summation_order(vt_parser *p, int64_t *out) {
 }
 
 /* Parses a list, or a single entry, which is a list of length 1. */
-static vt_status parse_list(vt_parser *p, entry_fn *one, vt_attr_list *out) {
+static vt_status parse_list_or_single(vt_parser *p, entry_fn *parse_entry, vt_attr_list *out) {
   vt_attr_list list = {0};
   if (p->tok.kind == '[') {
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(parse_entries(p, one, "entries", list.v, &list.n));
+    VT_TRY(parse_entries_to_bracket(p, parse_entry, "entries", list.v, &list.n));
   } else {
-    VT_TRY(one(p, &list.v[0]));
+    VT_TRY(parse_entry(p, &list.v[0]));
     list.n = 1;
   }
   *out = list;
@@ -303,30 +304,30 @@ static vt_status parse_list(vt_parser *p, entry_fn *one, vt_attr_list *out) {
 }
 
 vt_status vt_parse_int_list(vt_parser *p, vt_attr_list *out) {
-  return parse_list(p, vt_parse_whole_number, out);
+  return parse_list_or_single(p, vt_parse_whole_number, out);
 }
 
 /* Checks an axis, and converts one that is counted from the end to one from the start. */
-static vt_status normalise_axis(vt_parser *p, const vt_token *at, const vt_type *first,
+static vt_status normalise_axis(vt_parser *p, const vt_token *at, const vt_type *first_type,
                                 int64_t *axis) {
-  const int64_t rank = first != NULL ? (int64_t)first->rank : 0;
+  const int64_t rank = first_type != NULL ? (int64_t)first_type->rank : 0;
   const int64_t a = *axis < 0 ? *axis + rank : *axis;
   char type[VT_TYPE_TEXT];
   if (a >= 0 && a < rank) {
     *axis = a;
     return VT_OK;
   }
-  if (first == NULL) return VT_FAIL_AT(p, at, VT_VERIFY, "an axis without an operand");
+  if (first_type == NULL) return VT_FAIL_AT(p, at, VT_VERIFY, "an axis without an operand");
   return VT_FAIL_AT(p, at, VT_VERIFY, "axis %lld is out of range for %s", (long long)*axis,
-                    vt_type_text(p->gb->b.dims, first, type));
+                    vt_type_text(p->gb->b.dims, first_type, type));
 }
 
-static vt_status normalise_axes(vt_parser *p, const vt_token *at, const vt_type *first,
+static vt_status normalise_axes(vt_parser *p, const vt_token *at, const vt_type *first_type,
                                 const vt_attr_field *f, void *attrs) {
-  if (f->kind == VT_ATTR_AXIS) return normalise_axis(p, at, first, vt_attr_int(attrs, f));
+  if (f->kind == VT_ATTR_AXIS) return normalise_axis(p, at, first_type, vt_attr_int(attrs, f));
   if (f->kind != VT_ATTR_AXES) return VT_OK;
   vt_attr_list *list = vt_attr_ints(attrs, f);
-  for (int64_t i = 0; i < list->n; i++) VT_TRY(normalise_axis(p, at, first, &list->v[i]));
+  for (int64_t i = 0; i < list->n; i++) VT_TRY(normalise_axis(p, at, first_type, &list->v[i]));
   return VT_OK;
 }
 
@@ -379,7 +380,7 @@ static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *at
     case VT_ATTR_INTS:
       return vt_parse_int_list(p, vt_attr_ints(attrs, f));
     case VT_ATTR_DIMS:
-      return parse_list(p, vt_parse_dim, vt_attr_ints(attrs, f));
+      return parse_list_or_single(p, vt_parse_dim, vt_attr_ints(attrs, f));
     case VT_ATTR_ORDER:
       return parse_summation_order(p, vt_attr_int(attrs, f));
     case VT_ATTR_DIM:
@@ -394,10 +395,10 @@ static vt_status parse_attr_value(vt_parser *p, const vt_attr_field *f, void *at
   return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' cannot be written as an attribute", f->name);
 }
 
-static vt_status fail_unknown_attr(vt_parser *p, const vt_attr_group *g, const vt_token *of,
+static vt_status fail_unknown_attr(vt_parser *p, const vt_attr_group *g, const vt_token *callee,
                                    const char *name) {
   char owner[VT_NAME_MAX + 1];
-  vt_parse_copy_name(of, owner);
+  vt_parse_copy_name(callee, owner);
   vt_suggestion s = {.wanted = name};
   for (uint32_t i = 0; i < g->n_fields; i++) vt_suggestion_consider(&s, g->fields[i].name);
   const vt_status status =
@@ -409,15 +410,15 @@ static vt_status fail_unknown_attr(vt_parser *p, const vt_attr_group *g, const v
 }
 
 /* Parses one "name=value" and sets bit i of `seen`, where i is the number of the field. */
-static vt_status parse_attr(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                            const vt_type *first, void *attrs, uint64_t *seen) {
+static vt_status parse_attr(vt_parser *p, const vt_attr_group *g, const vt_token *callee,
+                            const vt_type *first_type, void *attrs, uint64_t *seen) {
   char name[VT_NAME_MAX + 1];
   if (p->tok.kind != VT_TOKEN_NAME || p->next.kind != '=')
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX,
                       "expected an attribute as name=value after the first one");
   vt_parse_copy_name(&p->tok, name);
   const vt_attr_field *f = vt_attr_find(g, name);
-  if (f == NULL) return fail_unknown_attr(p, g, of, name);
+  if (f == NULL) return fail_unknown_attr(p, g, callee, name);
   const uint64_t bit = (uint64_t)1 << (f - g->fields);
   if ((*seen & bit) != 0)
     return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "the attribute '%s' is given twice", name);
@@ -426,44 +427,45 @@ static vt_status parse_attr(vt_parser *p, const vt_attr_group *g, const vt_token
   VT_TRY(vt_parse_advance(p));
   const vt_token value = p->tok;
   VT_TRY(parse_attr_value(p, f, attrs));
-  return normalise_axes(p, &value, first, f, attrs);
+  return normalise_axes(p, &value, first_type, f, attrs);
 }
 
 /* Checks the attributes that were not written: a required one is a failure, an optional one keeps
  * its default, whose axes may still be counted from the end. */
-static vt_status complete_missing_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                                        const vt_type *first, void *attrs, uint64_t seen) {
+static vt_status complete_missing_attrs(vt_parser *p, const vt_attr_group *g,
+                                        const vt_token *callee, const vt_type *first_type,
+                                        void *attrs, uint64_t seen) {
   for (uint32_t i = 0; i < g->n_fields; i++) {
     const vt_attr_field *f = &g->fields[i];
     if ((seen >> i & 1) != 0) continue;
     if (f->required)
-      return VT_FAIL_AT(p, of, VT_VERIFY, "'%.*s' needs the attribute '%s'", (int)of->n, of->s,
-                        f->name);
-    VT_TRY(normalise_axes(p, of, first, f, attrs));
+      return VT_FAIL_AT(p, callee, VT_VERIFY, "'%.*s' needs the attribute '%s'", (int)callee->n,
+                        callee->s, f->name);
+    VT_TRY(normalise_axes(p, callee, first_type, f, attrs));
   }
   return VT_OK;
 }
 
-vt_status vt_parse_load_attrs(vt_parser *p, const vt_attr_group *g, const void *attrs) {
+vt_status vt_parse_copy_attrs(vt_parser *p, const vt_attr_group *g, const void *attrs) {
   if (g->size > VT_ATTRS_MAX)
     return VT_FAIL(&p->diag, VT_INTERNAL, "the attributes of group '%s' are too large", g->name);
   memcpy(p->attrs, attrs, g->size);
   return VT_OK;
 }
 
-vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                         const vt_type *first) {
+vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *callee,
+                         const vt_type *first_type) {
   char close[VT_NAME_MAX + 64];
   uint64_t seen = 0;
-  VT_TRY(vt_parse_load_attrs(p, g, g->defaults));
-  snprintf(close, sizeof close, "')' to close the call of '%.*s'", (int)of->n, of->s);
+  VT_TRY(vt_parse_copy_attrs(p, g, g->defaults));
+  snprintf(close, sizeof close, "')' to close the call of '%.*s'", (int)callee->n, callee->s);
   int more = p->tok.kind != ')';
   if (!more) VT_TRY(vt_parse_advance(p));
   while (more) {
-    VT_TRY(parse_attr(p, g, of, first, p->attrs, &seen));
-    VT_TRY(vt_parse_list_continues(p, of, ')', close, &more));
+    VT_TRY(parse_attr(p, g, callee, first_type, p->attrs, &seen));
+    VT_TRY(vt_parse_list_continues(p, callee, ')', close, &more));
   }
-  return complete_missing_attrs(p, g, of, first, p->attrs, seen);
+  return complete_missing_attrs(p, g, callee, first_type, p->attrs, seen);
 }
 
 /* ---- initialisers ---- */
@@ -483,7 +485,7 @@ vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) {
   if (of.kind != VT_TOKEN_NAME) {
     const vt_status s = VT_FAIL_AT(p, &of, VT_SYNTAX, "expected an initialiser, found %s",
                                    vt_token_text(&of, found));
-    if (vt_literal_is_start(&of)) vt_parse_add_hint(p, "write constant(value=...)");
+    if (vt_token_starts_literal(&of)) vt_parse_add_hint(p, "write constant(value=...)");
     return s;
   }
   vt_parse_copy_name(&of, name);
@@ -495,7 +497,7 @@ vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) {
     VT_TRY(vt_parse_advance(p));
     VT_TRY(vt_parse_attrs(p, g, &of, NULL));
   } else {
-    VT_TRY(vt_parse_load_attrs(p, g, g->defaults));
+    VT_TRY(vt_parse_copy_attrs(p, g, g->defaults));
     VT_TRY(complete_missing_attrs(p, g, &of, NULL, p->attrs, 0));
   }
   spec.attrs = vt_arena_copy(&p->arena, p->attrs, g->size);

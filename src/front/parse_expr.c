@@ -30,11 +30,11 @@ static uint32_t choose_literal_type(vt_parser *p, const vt_operand *o, uint32_t 
   return fallback;
 }
 
-static vt_status set_literal_types(vt_parser *p, vt_operand *o, uint32_t n) {
+static vt_status add_nodes_of_untyped_literals(vt_parser *p, vt_operand *o, uint32_t n) {
   const uint32_t dtype = choose_literal_type(p, o, n);
   for (uint32_t i = 0; i < n; i++) {
     if (o[i].value != VT_NO_VALUE) continue;
-    const uint32_t own = vt_literal_is_bool(&o[i].at) ? VT_DTYPE_BOOL : dtype;
+    const uint32_t own = vt_token_is_bool_literal(&o[i].at) ? VT_DTYPE_BOOL : dtype;
     VT_TRY(vt_parse_literal(p, &o[i], own, &o[i].value));
   }
   return VT_OK;
@@ -55,7 +55,7 @@ static vt_status add_node(vt_parser *p, const vt_token *at, uint32_t op, const u
 static vt_status add_binary_node(vt_parser *p, const vt_token *at, uint32_t op, vt_operand *left,
                                  const vt_operand *right) {
   vt_operand both[2] = {*left, *right};
-  VT_TRY(set_literal_types(p, both, 2));
+  VT_TRY(add_nodes_of_untyped_literals(p, both, 2));
   const uint32_t in[2] = {both[0].value, both[1].value};
   *left = (vt_operand){.at = left->at};
   return add_node(p, at, op, in, 2, NULL, &left->value);
@@ -83,7 +83,7 @@ static vt_status push_operand(vt_parser *p, const vt_operand *o) {
 
 /* Pushes the positional operands of a call onto the stack. It stops before the first attribute or
  * the closing bracket. */
-static vt_status parse_operands(vt_parser *p, const vt_token *of) {
+static vt_status parse_and_push_operands(vt_parser *p, const vt_token *callee) {
   char close[VT_NAME_MAX + 64];
   const uint32_t base = p->n_stack;
   int more;
@@ -94,8 +94,8 @@ static vt_status parse_operands(vt_parser *p, const vt_token *of) {
       return VT_FAIL_AT(p, &o.at, VT_LIMIT, "more than %d operands", VT_OPERANDS_MAX);
     VT_TRY(push_operand(p, &o));
     if (p->tok.kind == ')') return VT_OK;
-    snprintf(close, sizeof close, "')' to close the call of '%.*s'", (int)of->n, of->s);
-    VT_TRY(vt_parse_list_continues(p, of, ',', close, &more));
+    snprintf(close, sizeof close, "')' to close the call of '%.*s'", (int)callee->n, callee->s);
+    VT_TRY(vt_parse_list_continues(p, callee, ',', close, &more));
     if (p->tok.kind == ')')
       return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected an operand or an attribute after ','");
   }
@@ -103,36 +103,36 @@ static vt_status parse_operands(vt_parser *p, const vt_token *of) {
 }
 
 /* Parses the attributes and bodies of a call and adds its node. Its operands are on the stack from
- * `base`. Only a call with many operands needs memory of the arena for their ids. */
-static vt_status finish_call(vt_parser *p, const vt_token *of, const vt_op_info *op, uint32_t base,
-                             uint32_t *out) {
+ * `stack_base`. Only a call with many operands needs memory of the arena for their ids. */
+static vt_status finish_call(vt_parser *p, const vt_token *callee, const vt_op_info *op,
+                             uint32_t stack_base, uint32_t *out) {
   enum { FEW = 8 };
   uint32_t few[FEW], *in = few;
-  const uint32_t n = p->n_stack - base;
-  if (n > 0) VT_TRY(set_literal_types(p, p->stack + base, n));
+  const uint32_t n = p->n_stack - stack_base;
+  if (n > 0) VT_TRY(add_nodes_of_untyped_literals(p, p->stack + stack_base, n));
   if (n > FEW) in = VT_NEW_N(&p->arena, uint32_t, n);
   if (in == NULL) return vt_parse_fail_nomem(p);
-  for (uint32_t i = 0; i < n; i++) in[i] = p->stack[base + i].value;
+  for (uint32_t i = 0; i < n; i++) in[i] = p->stack[stack_base + i].value;
   vt_type first = {0};
   if (n > 0) first = *p->gb->b.type(&p->gb->b, in[0]);
-  VT_TRY(vt_parse_attrs(p, op->attrs, of, n > 0 ? &first : NULL));
-  if (vt_op_body_count(op) == 0) return add_node(p, of, op->number, in, n, p->attrs, out);
+  VT_TRY(vt_parse_attrs(p, op->attrs, callee, n > 0 ? &first : NULL));
+  if (vt_op_body_count(op) == 0) return add_node(p, callee, op->number, in, n, p->attrs, out);
   uint32_t with = n; /* number of operands, including outer values that the bodies use */
   void *attrs = vt_arena_copy(&p->arena, p->attrs, op->attrs->size);
   if (attrs == NULL) return vt_parse_fail_nomem(p);
-  VT_TRY(vt_parse_bodies(p, op, of, attrs, &in, &with));
-  return add_node(p, of, op->number, in, with, attrs, out);
+  VT_TRY(vt_parse_bodies(p, op, callee, attrs, &in, &with));
+  return add_node(p, callee, op->number, in, with, attrs, out);
 }
 
 /* Checks that a call has as many results as there are names to its left, or one result inside an
  * expression. */
-static vt_status check_result_count(vt_parser *p, const vt_token *of, uint32_t value,
+static vt_status check_result_count(vt_parser *p, const vt_token *callee, uint32_t value,
                                     uint32_t want) {
   const vt_graph *g = p->gb->g;
   const uint32_t have = g->nodes[g->values[value].node].n_out;
   if (have == want) return VT_OK;
-  const vt_status s = VT_FAIL_AT(p, of, VT_VERIFY, "'%.*s' gives %u values where %u %s wanted",
-                                 (int)of->n, of->s, have, want, want == 1 ? "is" : "are");
+  const vt_status s = VT_FAIL_AT(p, callee, VT_VERIFY, "'%.*s' gives %u values where %u %s wanted",
+                                 (int)callee->n, callee->s, have, want, want == 1 ? "is" : "are");
   if (have > 1)
     vt_parse_add_hint(p, "name all of them: a, b = ...; use _ for one that is not needed");
   return s;
@@ -150,7 +150,7 @@ static vt_status parse_call(vt_parser *p, uint32_t *out) {
     return VT_FAIL_AT(p, &of, VT_SYNTAX, "a literal is written with its type, as in f32(0.5)");
   VT_TRY(vt_parse_advance(p));
   VT_TRY(vt_parse_advance(p));
-  VT_TRY(parse_operands(p, &of));
+  VT_TRY(parse_and_push_operands(p, &of));
   VT_TRY(finish_call(p, &of, op, base, out));
   p->n_stack = base;
   return check_result_count(p, &of, *out, targets);
@@ -169,7 +169,7 @@ static vt_status parse_typed_literal(vt_parser *p, uint32_t dtype, uint32_t *out
   o.negative = p->tok.kind == '-';
   if (o.negative) VT_TRY(vt_parse_advance(p));
   o.at = p->tok;
-  if (!vt_literal_is_start(&o.at)) {
+  if (!vt_token_starts_literal(&o.at)) {
     const vt_status s = VT_FAIL_AT(p, &o.at, VT_SYNTAX, "expected a number in %s(...), found %s",
                                    vt_dtype_name(dtype), vt_token_text(&o.at, found));
     vt_parse_add_hint(p, "a value is converted by cast(x, dtype=%s)", vt_dtype_name(dtype));
@@ -198,7 +198,7 @@ static vt_status parse_name_or_call(vt_parser *p, vt_operand *out) {
   if (p->next.kind == '(') return parse_call(p, &out->value);
   if (is_layer_call(p, name)) return vt_parse_layer(p, &out->value);
   out->is_name = 1;
-  VT_TRY(vt_parse_find_value(p, &p->tok, name, &out->value));
+  VT_TRY(vt_parse_find_or_capture_value(p, &p->tok, name, &out->value));
   return vt_parse_advance(p);
 }
 
@@ -215,7 +215,7 @@ static vt_status parse_bracketed_expr(vt_parser *p, vt_operand *out) {
 static vt_status parse_primary(vt_parser *p, vt_operand *out) {
   char found[VT_TOKEN_TEXT];
   *out = (vt_operand){.at = p->tok, .value = VT_NO_VALUE};
-  if (vt_literal_is_start(&p->tok)) return vt_parse_advance(p);
+  if (vt_token_starts_literal(&p->tok)) return vt_parse_advance(p);
   if (p->tok.kind == VT_TOKEN_NAME) return parse_name_or_call(p, out);
   if (p->tok.kind == '(') return parse_bracketed_expr(p, out);
   return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected a value, found %s",
@@ -308,6 +308,7 @@ vt_status vt_parse_expr(vt_parser *p, vt_operand *out) {
 vt_status vt_parse_value(vt_parser *p, uint32_t dtype, vt_operand *out) {
   VT_TRY(vt_parse_expr(p, out));
   if (out->value != VT_NO_VALUE) return VT_OK;
-  if (dtype == 0 || vt_literal_is_bool(&out->at)) return set_literal_types(p, out, 1);
+  if (dtype == 0 || vt_token_is_bool_literal(&out->at))
+    return add_nodes_of_untyped_literals(p, out, 1);
   return vt_parse_literal(p, out, dtype, &out->value);
 }

@@ -9,12 +9,12 @@
 #include "parse_state.h"
 #include "vt_decimal.h"
 
-int vt_literal_is_bool(const vt_token *t) {
+int vt_token_is_bool_literal(const vt_token *t) {
   return vt_token_is(t, "true") || vt_token_is(t, "false");
 }
 
-int vt_literal_is_start(const vt_token *t) {
-  return t->kind == VT_TOKEN_INT || t->kind == VT_TOKEN_REAL || vt_literal_is_bool(t);
+int vt_token_starts_literal(const vt_token *t) {
+  return t->kind == VT_TOKEN_INT || t->kind == VT_TOKEN_REAL || vt_token_is_bool_literal(t);
 }
 
 /* The literal as text for messages, "-129"; a long one is cut. */
@@ -156,7 +156,7 @@ static vt_status add_float_literal(vt_parser *p, const vt_operand *o, uint32_t d
 }
 
 /* The greatest magnitude of a negative or a positive integer of this type. */
-static uint64_t magnitude_max(uint32_t dtype, int negative) {
+static uint64_t max_magnitude_of_integer(uint32_t dtype, int negative) {
   switch (dtype) {
     case VT_DTYPE_I8:
       return negative ? 128 : 127;
@@ -171,7 +171,7 @@ static uint64_t magnitude_max(uint32_t dtype, int negative) {
 
 static vt_status add_int_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, uint32_t *out) {
   const vt_token *t = &o->at;
-  const uint64_t most = magnitude_max(dtype, o->negative != 0);
+  const uint64_t most = max_magnitude_of_integer(dtype, o->negative != 0);
   uint64_t v = 0;
   char shown[VT_TOKEN_TEXT];
   if (t->kind != VT_TOKEN_INT) {
@@ -200,7 +200,7 @@ static vt_status add_bool_literal(vt_parser *p, const vt_operand *o, uint32_t *o
 
 vt_status vt_parse_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, uint32_t *out) {
   char shown[VT_TOKEN_TEXT];
-  const int truth = vt_literal_is_bool(&o->at);
+  const int truth = vt_token_is_bool_literal(&o->at);
   if (truth != (dtype == VT_DTYPE_BOOL))
     return VT_FAIL_AT(p, &o->at, VT_VERIFY, "%s cannot be of type %s", literal_text(o, shown),
                       vt_dtype_name(dtype));

@@ -44,8 +44,8 @@ static vt_status capture_value(vt_parser *p, vt_open_body *f, const char *name, 
   return f->gb->status;
 }
 
-static vt_status find_value_from_body(vt_parser *p, vt_open_body *f, const vt_token *at,
-                                      const char *name, uint32_t *out) {
+static vt_status find_or_capture_value(vt_parser *p, vt_open_body *f, const vt_token *at,
+                                       const char *name, uint32_t *out) {
   const vt_entry *e =
       f == NULL ? vt_scope_find_in_model(p, name) : vt_names_find(names_of_body(p, f), name);
   uint32_t outer;
@@ -59,25 +59,28 @@ static vt_status find_value_from_body(vt_parser *p, vt_open_body *f, const vt_to
     *out = e->value;
     return VT_OK;
   }
-  VT_TRY(find_value_from_body(p, f->up, at, name, &outer));
-  return vt_parse_set_position(p, at, capture_value(p, f, name, outer, out));
+  VT_TRY(find_or_capture_value(p, f->up, at, name, &outer));
+  return vt_parse_set_failure_position(p, at, capture_value(p, f, name, outer, out));
 }
 
-vt_status vt_parse_find_value(vt_parser *p, const vt_token *at, const char *name, uint32_t *out) {
-  return find_value_from_body(p, p->body, at, name, out);
+vt_status vt_parse_find_or_capture_value(vt_parser *p, const vt_token *at, const char *name,
+                                         uint32_t *out) {
+  return find_or_capture_value(p, p->body, at, name, out);
 }
 
 /* ---- one body ---- */
 
 /* Parses the names of a body's arguments, with optional types: (i, h: f32[4], xt) */
-static vt_status parse_arguments(vt_parser *p, vt_open_body *f, const vt_type *type, uint32_t n) {
+static vt_status parse_arguments(vt_parser *p, vt_open_body *f, const vt_type *arg_types,
+                                 uint32_t n_args) {
   const vt_token from = p->tok;
   char name[VT_NAME_MAX + 1], have[VT_TYPE_TEXT], want[VT_TYPE_TEXT];
   int more = 1;
   uint32_t i = 0;
   if (p->tok.kind != '(') {
-    if (n == 0) return VT_OK;
-    return VT_FAIL_AT(p, &from, VT_SYNTAX, "the body takes %u arguments: name them in brackets", n);
+    if (n_args == 0) return VT_OK;
+    return VT_FAIL_AT(p, &from, VT_SYNTAX, "the body takes %u arguments: name them in brackets",
+                      n_args);
   }
   VT_TRY(vt_parse_advance(p));
   if (p->tok.kind == ')') more = 0;
@@ -87,25 +90,25 @@ static vt_status parse_arguments(vt_parser *p, vt_open_body *f, const vt_type *t
     vt_entry *e = NULL;
     vt_type written;
     VT_TRY(vt_parse_name(p, "the name of an argument", &at, name));
-    if (i == n) return VT_FAIL_AT(p, &at, VT_VERIFY, "the body takes %u arguments", n);
+    if (i == n_args) return VT_FAIL_AT(p, &at, VT_VERIFY, "the body takes %u arguments", n_args);
     if (p->tok.kind == ':') {
       VT_TRY(vt_parse_advance(p));
       VT_TRY(vt_parse_type(p, &written));
-      if (!vt_type_equal(&written, &type[i]))
+      if (!vt_type_equal(&written, &arg_types[i]))
         return VT_FAIL_AT(p, &at, VT_VERIFY, "'%s' is %s, declared as %s", name,
-                          vt_type_text(f->gb->b.dims, &type[i], have),
+                          vt_type_text(f->gb->b.dims, &arg_types[i], have),
                           vt_type_text(f->gb->b.dims, &written, want));
     }
     VT_TRY(vt_scope_declare(p, &at, name, &e));
     const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
     e->kind = VT_ENTRY_VALUE;
     e->times = 1;
-    e->value = vt_graph_add_port(f->gb, &port, &type[i]);
+    e->value = vt_graph_add_port(f->gb, &port, &arg_types[i]);
     VT_TRY(vt_parse_check_builder(p, &at));
     VT_TRY(vt_parse_list_continues(p, &from, ')', "')' after the arguments", &more));
   }
-  if (i == n) return VT_OK;
-  return VT_FAIL_AT(p, &from, VT_VERIFY, "the body takes %u arguments, %u are named", n, i);
+  if (i == n_args) return VT_OK;
+  return VT_FAIL_AT(p, &from, VT_VERIFY, "the body takes %u arguments, %u are named", n_args, i);
 }
 
 /* Parses the results of a body: give a, b */
@@ -128,29 +131,30 @@ static vt_status parse_give(vt_parser *p, vt_open_body *f) {
   VT_TRY(vt_parse_skip_newlines(p));
   p->closed += f->gb->g->n_nodes + f->names.n;
   vt_graph_close_body(f->gb, out, n);
-  return vt_parse_set_position(p, &at, f->outer_gb->status);
+  return vt_parse_set_failure_position(p, &at, f->outer_gb->status);
 }
 
-static vt_status parse_body_text(vt_parser *p, vt_open_body *f, const vt_type *type, uint32_t n) {
-  VT_TRY(parse_arguments(p, f, type, n));
+static vt_status parse_body_text(vt_parser *p, vt_open_body *f, const vt_type *arg_types,
+                                 uint32_t n_args) {
+  VT_TRY(parse_arguments(p, f, arg_types, n_args));
   VT_TRY(vt_parse_expect(p, '{', "'{' to open the body"));
   VT_TRY(vt_parse_statements(p));
   return parse_give(p, f);
 }
 
-static vt_status parse_body(vt_parser *p, const vt_token *of, vt_open_body *f, const vt_type *type,
-                            uint32_t n) {
+static vt_status parse_body(vt_parser *p, const vt_token *callee, vt_open_body *f,
+                            const vt_type *arg_types, uint32_t n_args) {
   VT_TRY(vt_parse_enter_nesting(p));
   const uint32_t targets = p->targets;
-  p->gb->line = of->line;
-  p->gb->column = of->column;
+  p->gb->line = callee->line;
+  p->gb->column = callee->column;
   f->gb = vt_graph_open_body(p->gb, NULL, NULL, 0);
-  if (f->gb == NULL) return vt_parse_set_position(p, of, p->gb->status);
+  if (f->gb == NULL) return vt_parse_set_failure_position(p, callee, p->gb->status);
   p->body = f;
   p->gb = f->gb;
   p->names = &f->names;
   p->targets = 1;
-  const vt_status s = parse_body_text(p, f, type, n);
+  const vt_status s = parse_body_text(p, f, arg_types, n_args);
   p->body = f->up;
   p->gb = f->up != NULL ? f->up->gb : &p->root;
   p->names = names_of_body(p, f->up);
@@ -162,29 +166,30 @@ static vt_status parse_body(vt_parser *p, const vt_token *of, vt_open_body *f, c
 
 /* ---- all of a call ---- */
 
-/* Inserts the outer values that a body uses into the operands of the op, at position `at`. */
-static vt_status insert_captured(vt_parser *p, const vt_open_body *f, uint32_t at, uint32_t **in,
-                                 uint32_t *n) {
+/* Inserts the outer values that a body uses into the operands of the op, before operand number
+ * `position`. */
+static vt_status insert_captured(vt_parser *p, const vt_open_body *f, uint32_t position,
+                                 uint32_t **in, uint32_t *n) {
   if (f->n_captured == 0) return VT_OK;
   if (*n + f->n_captured > VT_MAX_REGION_ARGS - 1)
     return VT_FAIL(&p->diag, VT_LIMIT, "bodies take at most %d values", VT_MAX_REGION_ARGS - 1);
   uint32_t *list = VT_NEW_N(&p->arena, uint32_t, *n + f->n_captured);
   if (list == NULL) return vt_parse_fail_nomem(p);
-  memcpy(list, *in, at * sizeof *list);
-  memcpy(list + at, f->captured, f->n_captured * sizeof *list);
-  memcpy(list + at + f->n_captured, *in + at, (*n - at) * sizeof *list);
+  memcpy(list, *in, position * sizeof *list);
+  memcpy(list + position, f->captured, f->n_captured * sizeof *list);
+  memcpy(list + position + f->n_captured, *in + position, (*n - position) * sizeof *list);
   *in = list;
   *n += f->n_captured;
   return VT_OK;
 }
 
-vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *of, void *attrs,
+vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *callee, void *attrs,
                           uint32_t **in, uint32_t *n) {
   vt_type *type = VT_NEW_N(&p->arena, vt_type, VT_MAX_REGION_ARGS);
   uint32_t n_type = 0;
   if (type == NULL) return vt_parse_fail_nomem(p);
   if (*n > VT_MAX_REGION_ARGS - 1)
-    return VT_FAIL_AT(p, of, VT_LIMIT, "bodies take at most %d values", VT_MAX_REGION_ARGS - 1);
+    return VT_FAIL_AT(p, callee, VT_LIMIT, "bodies take at most %d values", VT_MAX_REGION_ARGS - 1);
   for (uint32_t i = 0; i < vt_op_body_count(op); i++) {
     vt_open_body f = {.up = p->body, .outer_gb = p->gb, .names.arena = &p->arena};
     if (i > 0) {
@@ -195,14 +200,14 @@ vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *of
     }
     /* The types of the body's arguments follow from those of the op's operands. */
     vt_type *in_type = VT_NEW_N(&p->arena, vt_type, *n);
-    if (in_type == NULL) return vt_parse_set_position(p, of, vt_parse_fail_nomem(p));
+    if (in_type == NULL) return vt_parse_set_failure_position(p, callee, vt_parse_fail_nomem(p));
     for (uint32_t k = 0; k < *n; k++) in_type[k] = *p->gb->b.type(&p->gb->b, (*in)[k]);
     const vt_rule rule = {.dims = p->gb->b.dims, .in = in_type, .n_in = *n, .attrs = attrs};
-    VT_TRY(vt_parse_set_position(p, of,
-                                 vt_op_body_argument_types(op, &rule, i, type, &n_type, &p->diag)));
-    VT_TRY(parse_body(p, of, &f, type, n_type));
-    VT_TRY(vt_parse_set_position(
-        p, of, insert_captured(p, &f, vt_op_body_operands_end(op, attrs, *n, i), in, n)));
+    VT_TRY(vt_parse_set_failure_position(
+        p, callee, vt_op_body_argument_types(op, &rule, i, type, &n_type, &p->diag)));
+    VT_TRY(parse_body(p, callee, &f, type, n_type));
+    VT_TRY(vt_parse_set_failure_position(
+        p, callee, insert_captured(p, &f, vt_op_body_operands_end(op, attrs, *n, i), in, n)));
     vt_op_body_add_operands(op, attrs, i, f.n_captured);
   }
   return VT_OK;

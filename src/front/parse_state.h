@@ -125,9 +125,9 @@ typedef struct vt_parser {
 /* ---- failures (scope.c) ---- */
 
 /* Gives a failure the position of token `at` unless it has one already; returns `s`. */
-vt_status vt_parse_set_position(vt_parser *p, const vt_token *at, vt_status s);
+vt_status vt_parse_set_failure_position(vt_parser *p, const vt_token *at, vt_status s);
 #define VT_FAIL_AT(p, at, s, ...) \
-  vt_parse_set_position((p), (at), VT_FAIL(&(p)->diag, (s), __VA_ARGS__))
+  vt_parse_set_failure_position((p), (at), VT_FAIL(&(p)->diag, (s), __VA_ARGS__))
 /* Adds a hint to the recorded failure unless it has one. */
 void vt_parse_add_hint(vt_parser *p, const char *fmt, ...) VT_PRINTF(2, 3);
 /* Adds the hint "did you mean" if there is a suggestion. */
@@ -147,8 +147,8 @@ vt_status vt_parse_advance(vt_parser *p) VT_NODISCARD; /* goes to the next token
 /* Reads a token of this kind; `what` completes the message "expected ..., found ...". */
 vt_status vt_parse_expect(vt_parser *p, uint32_t kind, const char *what) VT_NODISCARD;
 /* Reads the token after an element of a list: a comma (writes 1: another element follows) or the
- * closing bracket `close` (writes 0). `from` is the token that opened the list. */
-vt_status vt_parse_list_continues(vt_parser *p, const vt_token *from, uint32_t close,
+ * closing bracket `close` (writes 0). `opening` is the token that opened the list. */
+vt_status vt_parse_list_continues(vt_parser *p, const vt_token *opening, uint32_t close,
                                   const char *what, int *out_more) VT_NODISCARD;
 /* Enter and leave a level of nesting; entering fails beyond VT_NESTING_MAX. */
 vt_status vt_parse_enter_nesting(vt_parser *p) VT_NODISCARD;
@@ -171,7 +171,8 @@ vt_status vt_scope_full_name(vt_parser *p, const vt_token *at, const char *name,
                              char out[VT_NAME_MAX + 1]) VT_NODISCARD;
 /* 0 for words that cannot be declared: types, true, false, and names of unnamed values, "_12". */
 int vt_scope_name_allowed(const char *name);
-int vt_scope_is_unnamed(const char *name); /* 1 for the printed name of an unnamed value, "_12" */
+int vt_scope_is_automatic_name(
+    const char *name); /* 1 for the printed name of an unnamed value, "_12" */
 /* Adds an entry. If the name exists already, the failure names the line of its declaration. */
 vt_status vt_scope_declare(vt_parser *p, const vt_token *at, const char *name,
                            vt_entry **out) VT_NODISCARD;
@@ -188,27 +189,28 @@ vt_status vt_parse_bool(vt_parser *p, int64_t *out) VT_NODISCARD; /* reads true 
 vt_status vt_parse_int_list(vt_parser *p, vt_attr_list *out) VT_NODISCARD;
 vt_status vt_parse_type(vt_parser *p, vt_type *out) VT_NODISCARD;
 vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) VT_NODISCARD;
-/* Reads "name=value, ... )" including the closing bracket into p->attrs. `of` is the name of the op
- * or initialiser; `first` is the type of operand 0, NULL without operands. */
-vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *of,
-                         const vt_type *first) VT_NODISCARD;
+/* Reads "name=value, ... )" including the closing bracket into p->attrs. `callee` is the name of
+ * the op or initialiser; `first_type` is the type of operand 0, NULL without operands. */
+vt_status vt_parse_attrs(vt_parser *p, const vt_attr_group *g, const vt_token *callee,
+                         const vt_type *first_type) VT_NODISCARD;
 /* Copies `attrs`, an attribute struct of the group, to p->attrs. */
-vt_status vt_parse_load_attrs(vt_parser *p, const vt_attr_group *g, const void *attrs) VT_NODISCARD;
+vt_status vt_parse_copy_attrs(vt_parser *p, const vt_attr_group *g, const void *attrs) VT_NODISCARD;
 
 /* parse_literal.c: adds a literal node of type `dtype` for a number, true or false. */
 vt_status vt_parse_literal(vt_parser *p, const vt_operand *o, uint32_t dtype,
                            uint32_t *out) VT_NODISCARD;
-int vt_literal_is_bool(const vt_token *t);
-int vt_literal_is_start(const vt_token *t); /* 1 if `t` begins a literal: a number, true or false */
+int vt_token_is_bool_literal(const vt_token *t);
+int vt_token_starts_literal(
+    const vt_token *t); /* 1 if `t` begins a literal: a number, true or false */
 
 /* parse_region.c: reads the bodies of a call after its operands and attributes. Values that the
  * bodies use from outside are added to the `*n` operands at `*in`. */
-vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *of, void *attrs,
+vt_status vt_parse_bodies(vt_parser *p, const vt_op_info *op, const vt_token *callee, void *attrs,
                           uint32_t **in, uint32_t *n) VT_NODISCARD;
 /* The value with this name. A value from outside the current body becomes an argument of the body.
  */
-vt_status vt_parse_find_value(vt_parser *p, const vt_token *at, const char *name,
-                              uint32_t *out) VT_NODISCARD;
+vt_status vt_parse_find_or_capture_value(vt_parser *p, const vt_token *at, const char *name,
+                                         uint32_t *out) VT_NODISCARD;
 
 /* parse.c: reads statements up to the closing brace, which stays the current token. */
 vt_status vt_parse_statements(vt_parser *p) VT_NODISCARD;

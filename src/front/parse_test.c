@@ -19,7 +19,7 @@ static vt_status parse_text(const char *text, size_t n, vt_diag *d) {
 }
 
 /* Parses a model with the input x: f32[2, 2], the given lines, and the output y. */
-static vt_status parse_lines(const char *lines, vt_diag *d) {
+static vt_status parse_model_of_lines(const char *lines, vt_diag *d) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_text_add(&t, "volta 1\nmodel m {\ninput x: f32[2, 2]\n%s\noutput y\n}\n", lines);
@@ -54,7 +54,7 @@ static void test_failure_statuses(void) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     vt_diag d;
-    const vt_status s = parse_lines(cases[i].lines, &d);
+    const vt_status s = parse_model_of_lines(cases[i].lines, &d);
     if (s != cases[i].want)
       fprintf(stderr, "%s: %s: %s\n", cases[i].lines, vt_status_name(s), d.text);
     CHECK(s == cases[i].want);
@@ -64,28 +64,28 @@ static void test_failure_statuses(void) {
 
 /* ---- diagnostics ---- */
 
-static void test_quoted_source_line(void) {
+static void test_failure_quotes_source_line(void) {
   vt_diag d;
-  CHECK(parse_lines("\ty = rleu(x)\r", &d) == VT_SYNTAX);
+  CHECK(parse_model_of_lines("\ty = rleu(x)\r", &d) == VT_SYNTAX);
   CHECK(d.line == 4 && d.column == 6);
   /* The tab and the carriage return became blanks, so columns are unchanged. */
   CHECK(strcmp(d.source, " y = rleu(x) ") == 0);
   CHECK(strcmp(d.hint, "did you mean 'relu'?") == 0);
-  CHECK(parse_lines("y = rleu(x) # \xc3\xa4", &d) == VT_SYNTAX);
+  CHECK(parse_model_of_lines("y = rleu(x) # \xc3\xa4", &d) == VT_SYNTAX);
   CHECK(strcmp(d.source, "y = rleu(x) # \xc3\xa4") == 0);
-  CHECK(parse_lines("y = \xff", &d) == VT_SYNTAX);
+  CHECK(parse_model_of_lines("y = \xff", &d) == VT_SYNTAX);
   CHECK(strcmp(d.source, "y = ?") == 0);
 }
 
-static void test_long_source_line(void) {
+static void test_too_long_source_line_omitted(void) {
   char line[400] = "y = rleu(x) #";
   vt_diag d;
   memset(line + 13, '.', 239 - 13);
   line[239] = 0;
-  CHECK(parse_lines(line, &d) == VT_SYNTAX && strcmp(d.source, line) == 0);
+  CHECK(parse_model_of_lines(line, &d) == VT_SYNTAX && strcmp(d.source, line) == 0);
   line[239] = '.';
   line[240] = 0;
-  CHECK(parse_lines(line, &d) == VT_SYNTAX && d.source[0] == 0);
+  CHECK(parse_model_of_lines(line, &d) == VT_SYNTAX && d.source[0] == 0);
 }
 
 static void test_first_failure_is_kept(void) {
@@ -148,7 +148,7 @@ static void test_nesting_limit(void) {
 }
 
 /* Long texts without deep nesting parse in linear time, up to the limits. */
-static void test_long_texts(void) {
+static void test_long_texts_parse_or_hit_limit(void) {
   vt_diag d;
   CHECK(parse_repeated_text("y = x", " + x", 100000, "", &d) == VT_OK);
   /* A literal of a million digits, which rounds to infinity. */
@@ -168,23 +168,25 @@ static void test_long_texts(void) {
 /* A repeat that is too large is refused after its first iteration. */
 static void test_repeat_limit(void) {
   vt_diag d;
-  CHECK(parse_lines("y = x\nrepeat 200000 as h { y = relu(y) }", &d) == VT_OK);
+  CHECK(parse_model_of_lines("y = x\nrepeat 200000 as h { y = relu(y) }", &d) == VT_OK);
   /* Every iteration adds a node, but only the first one adds a name. */
-  CHECK(parse_lines("repeat 340000 as h { y = relu(x) }", &d) == VT_OK);
-  CHECK(parse_lines("y = x\nrepeat 600000 as h { y = relu(y) }", &d) == VT_LIMIT);
+  CHECK(parse_model_of_lines("repeat 340000 as h { y = relu(x) }", &d) == VT_OK);
+  CHECK(parse_model_of_lines("y = x\nrepeat 600000 as h { y = relu(y) }", &d) == VT_LIMIT);
   CHECK(d.line == 5 && d.column == 8);
-  CHECK(parse_lines("y = x\nrepeat 1000 as a {\nrepeat 1000 as b { }\n}", &d) == VT_LIMIT);
-  CHECK(parse_lines("y = x\nrepeat 700000 as a { }", &d) == VT_OK);
-  CHECK(parse_lines("y = x\nrepeat 600000 as a { param w: f32[] = zeros\n }", &d) == VT_LIMIT);
+  CHECK(parse_model_of_lines("y = x\nrepeat 1000 as a {\nrepeat 1000 as b { }\n}", &d) == VT_LIMIT);
+  CHECK(parse_model_of_lines("y = x\nrepeat 700000 as a { }", &d) == VT_OK);
+  CHECK(parse_model_of_lines("y = x\nrepeat 600000 as a { param w: f32[] = zeros\n }", &d) ==
+        VT_LIMIT);
   CHECK(parse_repeated_text("y = x\nrepeat 1000 as a {\ny = x\ny = x #", "long", 100000,
                             "\ny = x\n}", &d) == VT_LIMIT);
-  CHECK(parse_lines("dim B\nz = iota(shape=[B])\ny = z\nrepeat 10500 as a { y = concat(y, z) }",
-                    &d) == VT_LIMIT);
+  CHECK(parse_model_of_lines(
+            "dim B\nz = iota(shape=[B])\ny = z\nrepeat 10500 as a { y = concat(y, z) }", &d) ==
+        VT_LIMIT);
 }
 
 /* The numbers of different dimensions and of outputs are limited, because their lookup is linear.
  */
-static void test_count_limits(void) {
+static void test_dim_output_and_size_limits(void) {
   vt_text t;
   vt_diag d = {0};
   vt_text_init(&t, vt_alloc_default());
@@ -206,7 +208,7 @@ static void test_count_limits(void) {
 
 /* A name of maximal length that is assigned again is too long with a suffix, so the second value is
  * unnamed. */
-static void test_long_name_assigned_again(void) {
+static void test_long_name_reassigned_is_unnamed(void) {
   char name[201], text[1200];
   vt_graph *g = NULL;
   vt_diag d = {0};
@@ -313,15 +315,15 @@ static void test_failing_allocations(const char *path) {
 
 int main(void) {
   test_failure_statuses();
-  test_quoted_source_line();
-  test_long_source_line();
+  test_failure_quotes_source_line();
+  test_too_long_source_line_omitted();
   test_first_failure_is_kept();
   test_node_positions();
   test_nesting_limit();
-  test_long_texts();
+  test_long_texts_parse_or_hit_limit();
   test_repeat_limit();
-  test_count_limits();
-  test_long_name_assigned_again();
+  test_dim_output_and_size_limits();
+  test_long_name_reassigned_is_unnamed();
   expect_param_count("examples/mlp.vt", 784 * 256 + 256 + 256 * 10);
   expect_param_count("examples/tiny_transformer.vt", 128768);
   expect_param_count("examples/gpt2_124m.vt", 124439808);

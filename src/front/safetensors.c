@@ -83,7 +83,7 @@ static vt_status list_continues(reader *r, char close, size_t n, int *out, const
 }
 
 /* Reads four hexadecimal digits; returns -1 if they are malformed. */
-static int32_t read_hex(reader *r) {
+static int32_t read_4_hex_digits(reader *r) {
   int32_t v = 0;
   for (int i = 0; i < 4; i++, r->at++) {
     const char c = r->at < r->n ? r->text[r->at] : '\0';
@@ -109,28 +109,28 @@ static size_t encode_utf8(char *to, uint32_t c) {
 
 /* Reads the digits of \u escapes: one UTF-16 unit or a surrogate pair. U+0000 is refused, because
  * it would end the string in C but not in other readers. */
-static vt_status read_code_point(reader *r, size_t *to) {
-  int32_t c = read_hex(r);
+static vt_status read_unicode_escape(reader *r, size_t *write_at) {
+  int32_t c = read_4_hex_digits(r);
   if (c >= 0xd800 && c <= 0xdbff && r->n - r->at >= 2 && memcmp(r->text + r->at, "\\u", 2) == 0) {
     r->at += 2;
-    const int32_t low = read_hex(r);
+    const int32_t low = read_4_hex_digits(r);
     c = low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00) : -1;
   }
   if (c <= 0 || (c >= 0xd800 && c <= 0xdfff))
     return fail_malformed(r, "a \\u that is not a character");
-  *to += encode_utf8(r->text + *to, (uint32_t)c);
+  *write_at += encode_utf8(r->text + *write_at, (uint32_t)c);
   return VT_OK;
 }
 
-static vt_status read_escape(reader *r, size_t *to) {
+static vt_status read_escape(reader *r, size_t *write_at) {
   static const char from[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
   if (r->n - r->at < 2) return fail_malformed(r, "a string without end");
   const char c = r->text[r->at + 1];
   const char *known = c != '\0' ? strchr(from, c) : NULL;
   if (known == NULL && c != 'u') return fail_malformed(r, "an unknown escape");
   r->at += 2;
-  if (c == 'u') return read_code_point(r, to);
-  r->text[(*to)++] = means[known - from];
+  if (c == 'u') return read_unicode_escape(r, write_at);
+  r->text[(*write_at)++] = means[known - from];
   return VT_OK;
 }
 
@@ -146,7 +146,7 @@ static vt_status read_string(reader *r, const char **out) {
       continue;
     }
     const uint8_t *c = (const uint8_t *)r->text + r->at;
-    const size_t length = vt_archive_utf8_length(c, r->n - r->at);
+    const size_t length = vt_archive_utf8_char_length(c, r->n - r->at);
     if (length == 0 || c[0] < 0x20) return fail_malformed(r, "invalid bytes in a string");
     memmove(r->text + to, c, length);
     to += length;
@@ -167,15 +167,15 @@ static vt_status read_member_name(reader *r, const char **out) {
 /* ---- one tensor of the header ---- */
 
 /* The tensor's name, escaped for a message; `q` holds the text. */
-static const char *quoted_name(const slot *s, char q[VT_QUOTE_MAX]) {
-  return vt_archive_quote(s->name, strlen(s->name), q);
+static const char *escaped_name(const slot *s, char q[VT_QUOTE_MAX]) {
+  return vt_archive_escape(s->name, strlen(s->name), q);
 }
 
 static vt_status read_dtype(reader *r, slot *s) {
   char q[VT_QUOTE_MAX], k[VT_QUOTE_MAX];
   const char *name;
   if (peek(r) != '"')
-    return VT_FAIL(r->d, VT_FORMAT, "the dtype of tensor '%s' is not a string", quoted_name(s, q));
+    return VT_FAIL(r->d, VT_FORMAT, "the dtype of tensor '%s' is not a string", escaped_name(s, q));
   VT_TRY(read_string(r, &name));
   for (size_t i = 0; i < TYPES; i++) {
     if (strcmp(types[i].name, name) != 0) continue;
@@ -183,10 +183,10 @@ static vt_status read_dtype(reader *r, slot *s) {
     return VT_OK;
   }
   return VT_FAIL(r->d, VT_UNSUPPORTED, "the dtype '%s' of tensor '%s' is not supported",
-                 vt_archive_quote(name, strlen(name), k), quoted_name(s, q));
+                 vt_archive_escape(name, strlen(name), k), escaped_name(s, q));
 }
 
-static int is_digit(const reader *r, size_t at) {
+static int is_digit_at(const reader *r, size_t at) {
   return at < r->n && r->text[at] >= '0' && r->text[at] <= '9';
 }
 
@@ -197,18 +197,18 @@ static vt_status read_whole_number(reader *r, const slot *s, const char *what, i
   int64_t v = 0;
   (void)peek(r);
   const size_t first = r->at;
-  for (; is_digit(r, r->at); r->at++) {
+  for (; is_digit_at(r, r->at); r->at++) {
     const int digit = r->text[r->at] - '0';
     if (v > (INT64_MAX - digit) / 10)
       return VT_FAIL(r->d, VT_LIMIT, "the %s of tensor '%s' holds a number beyond 2^63", what,
-                     quoted_name(s, q));
+                     escaped_name(s, q));
     v = v * 10 + digit;
   }
   const int zero_first = r->at - first > 1 && r->text[first] == '0';
   const int goes_on = r->at < r->n && memchr(".eE", r->text[r->at], 3) != NULL;
   if (r->at == first || zero_first || goes_on)
     return VT_FAIL(r->d, VT_FORMAT, "the %s of tensor '%s' holds a non-integer", what,
-                   quoted_name(s, q));
+                   escaped_name(s, q));
   *out = v;
   return VT_OK;
 }
@@ -222,7 +222,7 @@ static vt_status read_array(reader *r, const slot *s, const char *what, int64_t 
   size_t n = 0;
   if (!accept_char(r, '['))
     return VT_FAIL(r->d, VT_FORMAT, "the %s of tensor '%s' is not an array", what,
-                   quoted_name(s, q));
+                   escaped_name(s, q));
   for (;; n++) {
     VT_TRY(list_continues(r, ']', n, &another, "',' or ']' is expected"));
     if (!another) break;
@@ -238,7 +238,7 @@ static vt_status read_shape(reader *r, slot *s) {
   size_t rank = 0;
   VT_TRY(read_array(r, s, "shape", s->type.dim, VT_MAX_RANK, &rank));
   if (rank > VT_MAX_RANK)
-    return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has rank %zu, more than %d", quoted_name(s, q),
+    return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has rank %zu, more than %d", escaped_name(s, q),
                    rank, VT_MAX_RANK);
   s->type.rank = (uint32_t)rank;
   return VT_OK;
@@ -251,7 +251,7 @@ static vt_status read_offsets(reader *r, slot *s) {
   VT_TRY(read_array(r, s, "data_offsets", v, 2, &n));
   if (n != 2)
     return VT_FAIL(r->d, VT_FORMAT, "the data_offsets of tensor '%s' are not two numbers",
-                   quoted_name(s, q));
+                   escaped_name(s, q));
   s->begin = (uint64_t)v[0];
   s->end = (uint64_t)v[1];
   return VT_OK;
@@ -270,13 +270,13 @@ static vt_status read_slot_member(reader *r, slot *s, unsigned *seen) {
   for (unsigned i = 0; i < MEMBERS; i++) {
     if (strcmp(members[i].name, name) != 0) continue;
     if ((*seen >> i & 1) != 0)
-      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has the member '%s' twice", quoted_name(s, q),
+      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has the member '%s' twice", escaped_name(s, q),
                      name);
     *seen |= 1u << i;
     return members[i].read(r, s);
   }
-  return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has an unknown member '%s'", quoted_name(s, q),
-                 vt_archive_quote(name, strlen(name), k));
+  return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has an unknown member '%s'", escaped_name(s, q),
+                 vt_archive_escape(name, strlen(name), k));
 }
 
 /* Reads the object of a tensor: it must have each of the three members once, and no other. */
@@ -286,7 +286,7 @@ static vt_status read_slot_members(reader *r, slot *s) {
   int another = 1;
   if (!accept_char(r, '{'))
     return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' is not described by a JSON object",
-                   quoted_name(s, q));
+                   escaped_name(s, q));
   for (size_t n = 0;; n++) {
     VT_TRY(list_continues(r, '}', n, &another, "',' or '}' is expected"));
     if (!another) break;
@@ -294,7 +294,7 @@ static vt_status read_slot_members(reader *r, slot *s) {
   }
   for (unsigned i = 0; i < MEMBERS; i++)
     if ((seen >> i & 1) == 0)
-      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has no member '%s'", quoted_name(s, q),
+      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has no member '%s'", escaped_name(s, q),
                      members[i].name);
   return VT_OK;
 }
@@ -304,15 +304,15 @@ static vt_status check_slot_range(const reader *r, const slot *s) {
   uint64_t bytes;
   if (vt_tensor_bytes(&s->type, NULL, &bytes, NULL) != VT_OK)
     return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has more bytes than can be addressed",
-                   quoted_name(s, q));
+                   escaped_name(s, q));
   if (s->begin > s->end || s->end > r->data_size)
     return VT_FAIL(r->d, VT_FORMAT,
                    "tensor '%s' is at bytes %llu to %llu, outside the %llu bytes of data",
-                   quoted_name(s, q), (unsigned long long)s->begin, (unsigned long long)s->end,
+                   escaped_name(s, q), (unsigned long long)s->begin, (unsigned long long)s->end,
                    (unsigned long long)r->data_size);
   if (s->end - s->begin != bytes)
     return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has %llu bytes of data and a shape of %llu",
-                   quoted_name(s, q), (unsigned long long)(s->end - s->begin),
+                   escaped_name(s, q), (unsigned long long)(s->end - s->begin),
                    (unsigned long long)bytes);
   return VT_OK;
 }
@@ -321,7 +321,7 @@ static vt_status read_slot(reader *r, const char *name) {
   char q[VT_QUOTE_MAX];
   slot s = {.name = name, .index = r->count};
   if (!vt_archive_name_ok(name))
-    return VT_FAIL(r->d, VT_FORMAT, "'%s' cannot be a tensor's name", quoted_name(&s, q));
+    return VT_FAIL(r->d, VT_FORMAT, "'%s' cannot be a tensor's name", escaped_name(&s, q));
   VT_TRY(read_slot_members(r, &s));
   VT_TRY(check_slot_range(r, &s));
   slot *list = vt_arena_grow(&r->arena, r->slots, r->count, &r->cap, sizeof s);
@@ -339,7 +339,7 @@ static vt_status read_note(reader *r) {
   VT_TRY(read_member_name(r, &name));
   if (peek(r) != '"')
     return VT_FAIL(r->d, VT_FORMAT, "'%s' in '" METADATA "' is not a string",
-                   vt_archive_quote(name, strlen(name), k));
+                   vt_archive_escape(name, strlen(name), k));
   VT_TRY(read_string(r, &value));
   const char **list =
       vt_arena_grow(&r->arena, r->notes, r->note_count, &r->note_cap, sizeof *r->notes);
@@ -395,10 +395,10 @@ static int by_name(const void *a, const void *b, const void *context) {
 static vt_status fail_repeated_name(const reader *r, const char *name) {
   char q[VT_QUOTE_MAX];
   return VT_FAIL(r->d, VT_FORMAT, "the safetensors header has '%s' twice",
-                 vt_archive_quote(name, strlen(name), q));
+                 vt_archive_escape(name, strlen(name), q));
 }
 
-static vt_status check_names(reader *r, vt_alloc a) {
+static vt_status sort_and_check_names_differ(reader *r, vt_alloc a) {
   if (vt_sort(r->notes, r->note_count, sizeof *r->notes, by_note_name, NULL, a) != VT_OK ||
       vt_sort(r->slots, r->count, sizeof *r->slots, by_name, NULL, a) != VT_OK)
     return fail_no_memory(r);
@@ -429,7 +429,7 @@ static vt_status check_coverage(const slot *slots, size_t n, uint64_t data_size,
           d, VT_FORMAT,
           "%s before tensor '%s': the data before it ends at byte %llu and it begins at %llu",
           slots[i].begin < at ? "there is an overlap" : "there is a hole",
-          quoted_name(&slots[i], q), (unsigned long long)at, (unsigned long long)slots[i].begin);
+          escaped_name(&slots[i], q), (unsigned long long)at, (unsigned long long)slots[i].begin);
     at = slots[i].end;
   }
   if (at != data_size)
@@ -452,7 +452,7 @@ static vt_status read_data(vt_archive *ar, const slot *slots, size_t n, vt_strea
 
 static vt_status read_tensors(vt_archive *ar, reader *r, vt_stream *data) {
   VT_TRY(read_header(r));
-  VT_TRY(check_names(r, ar->a));
+  VT_TRY(sort_and_check_names_differ(r, ar->a));
   if (vt_sort(r->slots, r->count, sizeof *r->slots, by_offset, NULL, ar->a) != VT_OK)
     return fail_no_memory(r);
   VT_TRY(check_coverage(r->slots, r->count, r->data_size, r->d));
@@ -531,7 +531,7 @@ static void print_header_item(vt_text *t, const vt_item *x, uint64_t begin) {
 }
 
 /* Prints the length and the header, padded with spaces to a multiple of 8 bytes. */
-static vt_status print_header(vt_text *t, const vt_item *items, uint32_t n, vt_diag *d) {
+static vt_status print_length_and_header(vt_text *t, const vt_item *items, uint32_t n, vt_diag *d) {
   uint8_t length[LENGTH_BYTES] = {0};
   uint64_t at = 0;
   vt_text_add_bytes(t, length, sizeof length);
@@ -575,8 +575,8 @@ vt_status vt_safetensors_write(const char *path, uint32_t n, const char *const *
   vt_item *items = VT_NEW_N(&arena, vt_item, n);
   vt_status s = items != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "no memory to write tensors");
   if (s == VT_OK)
-    s = vt_archive_sort_items(n, names, tensors, METADATA, vt_alloc_default(), items, d);
-  if (s == VT_OK) s = print_header(&head, items, n, d);
+    s = vt_archive_check_and_sort_items(n, names, tensors, METADATA, vt_alloc_default(), items, d);
+  if (s == VT_OK) s = print_length_and_header(&head, items, n, d);
   if (s == VT_OK) s = write_file(path, &head, items, n, d);
   vt_text_done(&head);
   vt_arena_done(&arena);

@@ -5,7 +5,7 @@
 
 static bytes make_safetensors(const char *header, const void *data, size_t n) {
   bytes b = {.n = 0};
-  append_number(&b, strlen(header), 8);
+  append_little_endian(&b, strlen(header), 8);
   append_bytes(&b, header, strlen(header));
   append_bytes(&b, data, n);
   return b;
@@ -30,7 +30,7 @@ static const char mixed[] =
 
 static const uint8_t mixed_data[13] = {1, 0, 1, 0, 0, 0x80, 0x3f, 1, 0, 0xc0, 0xff, 0x80, 0x3f};
 
-static void test_valid_file(void) {
+static void test_valid_file_is_read(void) {
   static const char *const names[4] = {"\xc3\xa4 \"q\"", "e", "b.w", "s"};
   const uint32_t types[4] = {VT_DTYPE_BOOL, VT_DTYPE_I64, VT_DTYPE_F32, VT_DTYPE_BF16};
   const bytes b = make_safetensors(mixed, mixed_data, sizeof mixed_data);
@@ -58,7 +58,7 @@ static void test_valid_file(void) {
   CHECK(f.live == 0);
 }
 
-static void test_every_type(void) {
+static void test_every_type_is_read(void) {
   static const char *const names[] = {"F32", "F64",  "I8",  "U8",  "I32",
                                       "I64", "BOOL", "F16", "BF16"};
   static const uint8_t data[8];
@@ -79,7 +79,7 @@ static void test_every_type(void) {
   }
 }
 
-static void test_empty_file(void) {
+static void test_empty_file_is_read(void) {
   vt_archive *ar;
   vt_fault f;
   vt_diag d;
@@ -194,7 +194,7 @@ static void test_bad_files_refused(void) {
   for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
     const bytes b = make_safetensors(refused[i].header, data, refused[i].data);
     vt_diag d;
-    const vt_status s = parse_status(b.p, b.n, &d);
+    const vt_status s = parse_only_for_status(b.p, b.n, &d);
     CHECK(s == refused[i].status);
     if (s != refused[i].status) fprintf(stderr, "  %s: %s\n", refused[i].header, d.text);
   }
@@ -202,7 +202,7 @@ static void test_bad_files_refused(void) {
 
 static void check_refusal_message(const bytes *b, vt_status s, const char *text) {
   vt_diag d;
-  CHECK(parse_status(b->p, b->n, &d) == s);
+  CHECK(parse_only_for_status(b->p, b->n, &d) == s);
   CHECK(strcmp(d.text, text) == 0);
   if (strcmp(d.text, text) != 0) fprintf(stderr, "  %s\n", d.text);
 }
@@ -258,9 +258,9 @@ static void test_wrong_header_length_refused(void) {
     const size_t n = b.n;
     vt_diag d;
     b.n = 0;
-    append_number(&b, lengths[i], 8);
+    append_little_endian(&b, lengths[i], 8);
     b.n = n;
-    CHECK(parse_status(b.p, b.n, &d) == VT_FORMAT);
+    CHECK(parse_only_for_status(b.p, b.n, &d) == VT_FORMAT);
   }
 }
 
@@ -282,7 +282,7 @@ static void test_header_size_limit(void) {
 }
 
 /* A header with every kind of escape, and with characters of one to four bytes, is read. */
-static void test_string_escapes(void) {
+static void test_string_escapes_decoded(void) {
   const bytes b = make_safetensors(
       "{\"__metadata__\":{\"\\b\\f\\n\\r\\t\\/\\\\\\\"\":\"\\u0001\"},\n\t"
       "\"\\u0041\\u00e4\\u20AC\\ud83d\\ude00\\/\xf0\x9f\x98\x80\" :\r\n"
@@ -314,21 +314,21 @@ static void *metered_resize(void *user, void *p, size_t old_size, size_t new_siz
   return NULL;
 }
 
-/* Parses a header of 8 MiB that consists of `head` and repetitions of `again`. The parser may
- * allocate at most `times` the size of the header. The allocator counts the bytes, and the resident
- * memory of the process is checked too. */
-static void check_parser_memory_use(const char *head, const char *again, vt_status want,
-                                    size_t times) {
-  const size_t length = 8u << 20, n = 8 + length, step = strlen(again);
+/* Parses a header of 8 MiB that consists of `head` and repetitions of `repeated`. The parser may
+ * allocate at most `max_ratio` times the size of the header. The allocator counts the bytes, and
+ * the resident memory of the process is checked too. */
+static void check_parser_memory_use(const char *head, const char *repeated, vt_status want,
+                                    size_t max_ratio) {
+  const size_t length = 8u << 20, n = 8 + length, step = strlen(repeated);
   uint8_t *p = malloc(n);
   if (p == NULL) return;
   for (int i = 0; i < 8; i++) p[i] = (uint8_t)((uint64_t)length >> (8 * i));
   memcpy(p + 8, head, strlen(head));
-  for (size_t i = 8 + strlen(head), k = 0; i < n; i++, k++) p[i] = (uint8_t)again[k % step];
+  for (size_t i = 8 + strlen(head), k = 0; i < n; i++, k++) p[i] = (uint8_t)repeated[k % step];
   /* '#' and the four characters before it become a number in letters, so each name is different. */
   for (size_t i = 8 + strlen(head), k = 0; i + step <= n; i += step, k++)
     for (size_t j = 0; j < step; j++)
-      if (again[j] == '#')
+      if (repeated[j] == '#')
         for (unsigned q = 0; q < 5; q++) p[i + j - q] = (uint8_t)('a' + (k >> (4 * q) & 15));
   struct rusage before, after;
   meter m = {0, 0};
@@ -338,14 +338,14 @@ static void check_parser_memory_use(const char *head, const char *again, vt_stat
   CHECK(getrusage(RUSAGE_SELF, &before) == 0);
   CHECK(vt_archive_parse(p, n, &a, &ar, &d) == want && ar == NULL && m.now == 0);
   CHECK(getrusage(RUSAGE_SELF, &after) == 0);
-  CHECK(m.most < times * length);
-  CHECK((uint64_t)(after.ru_maxrss - before.ru_maxrss) * 1024 < 2 * times * length);
-  if (m.most >= times * length || d.code != want)
-    fprintf(stderr, "  %s: %zu bytes, %s\n", again, m.most, d.text);
+  CHECK(m.most < max_ratio * length);
+  CHECK((uint64_t)(after.ru_maxrss - before.ru_maxrss) * 1024 < 2 * max_ratio * length);
+  if (m.most >= max_ratio * length || d.code != want)
+    fprintf(stderr, "  %s: %zu bytes, %s\n", repeated, m.most, d.text);
   free(p);
 }
 
-static void test_parser_memory_use(void) {
+static void test_parser_memory_is_bounded(void) {
   check_parser_memory_use("[", "[],", VT_FORMAT, 2);
   check_parser_memory_use("{\"x\":", "[", VT_FORMAT, 2);
   check_parser_memory_use("{\"x\":[", "[],", VT_FORMAT, 2);
@@ -360,7 +360,7 @@ static void test_parser_memory_use(void) {
 
 /* ---- writing ---- */
 
-static void test_written_bytes(void) {
+static void test_written_bytes_are_exact(void) {
   uint32_t w[2] = {0x3f800000u, 0xffffffffu};
   uint8_t yes[3] = {0, 7, 1};
   int64_t none[1] = {0};
@@ -375,13 +375,13 @@ static void test_written_bytes(void) {
   const bytes want = make_safetensors(header, "\0\1\1\0\0\x80\x3f\0\0\xc0\x7f", 11);
   CHECK(strlen(header) % 8 == 0);
   vt_diag d = {.code = VT_OK};
-  CHECK(vt_safetensors_write(test_path("a"), 3, names, t, &d) == VT_OK);
-  const bytes got = read_test_file(test_path("a"));
+  CHECK(vt_safetensors_write(path_in_test_folder("a"), 3, names, t, &d) == VT_OK);
+  const bytes got = read_test_file(path_in_test_folder("a"));
   CHECK(same_bytes(&got, &want));
   CHECK(w[1] == 0xffffffffu && yes[1] == 7); /* the caller's data did not change */
   vt_archive *ar = NULL;
   vt_tensor back;
-  CHECK(vt_archive_read(test_path("a"), NULL, &ar, &d) == VT_OK);
+  CHECK(vt_archive_read(path_in_test_folder("a"), NULL, &ar, &d) == VT_OK);
   if (ar == NULL) return;
   CHECK(vt_archive_find(ar, names[1], &back, &d) == VT_OK && back.dtype == VT_DTYPE_BOOL);
   vt_archive_free(ar);
@@ -389,7 +389,7 @@ static void test_written_bytes(void) {
 
 /* A written file reads back with the same data, also if the data is longer than the buffer of the
  * writer. */
-static void test_round_trip(void) {
+static void test_write_read_round_trip(void) {
   enum { N = 20000 };
   static uint16_t big[N];
   for (int i = 0; i < N; i++) big[i] = (uint16_t)(i & 0x7bff); /* no NaN */
@@ -398,15 +398,16 @@ static void test_round_trip(void) {
   const vt_tensor t = make_tensor(VT_DTYPE_F16, 1, (const int64_t[]){N}, big);
   vt_archive *ar = NULL;
   vt_tensor back = {.data = NULL};
-  CHECK(vt_safetensors_write(test_path("r"), 1, &name, &t, NULL) == VT_OK);
-  CHECK(vt_archive_read(test_path("r"), NULL, &ar, NULL) == VT_OK);
+  CHECK(vt_safetensors_write(path_in_test_folder("r"), 1, &name, &t, NULL) == VT_OK);
+  CHECK(vt_archive_read(path_in_test_folder("r"), NULL, &ar, NULL) == VT_OK);
   if (ar == NULL) return;
   CHECK(vt_archive_find(ar, name, &back, NULL) == VT_OK && back.dim[0] == N);
   CHECK(memcmp(back.data, big, sizeof big - 2) == 0);
   CHECK(memcmp((const uint8_t *)back.data + sizeof big - 2, "\x00\x7e", 2) == 0);
   vt_archive_free(ar);
-  CHECK(vt_safetensors_write(test_path("none"), 0, NULL, NULL, NULL) == VT_OK);
-  const bytes none = read_test_file(test_path("none")), want = make_safetensors("{}      ", "", 0);
+  CHECK(vt_safetensors_write(path_in_test_folder("none"), 0, NULL, NULL, NULL) == VT_OK);
+  const bytes none = read_test_file(path_in_test_folder("none")),
+              want = make_safetensors("{}      ", "", 0);
   CHECK(same_bytes(&none, &want));
 }
 
@@ -424,42 +425,42 @@ static void test_bad_tensors_not_written(void) {
   float x[1] = {0};
   vt_tensor t[2] = {make_tensor(VT_DTYPE_F32, 0, NULL, x), make_tensor(VT_DTYPE_F32, 0, NULL, x)};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-    CHECK(vt_safetensors_write(test_path("x"), 1, &bad[i], t, NULL) == VT_NAME);
+    CHECK(vt_safetensors_write(path_in_test_folder("x"), 1, &bad[i], t, NULL) == VT_NAME);
   const char *const twice[2] = {"a", "a"};
   vt_diag d = {.code = VT_OK};
-  CHECK(vt_safetensors_write(test_path("x"), 2, twice, t, &d) == VT_NAME);
+  CHECK(vt_safetensors_write(path_in_test_folder("x"), 2, twice, t, &d) == VT_NAME);
   CHECK(strcmp(d.text, "two tensors have the name 'a'") == 0);
   t[0].data = NULL;
-  CHECK(vt_safetensors_write(test_path("x"), 1, twice, t, NULL) == VT_TENSOR);
+  CHECK(vt_safetensors_write(path_in_test_folder("x"), 1, twice, t, NULL) == VT_TENSOR);
   t[0].rank = 9;
-  CHECK(vt_safetensors_write(test_path("x"), 1, twice, t, NULL) == VT_LIMIT);
+  CHECK(vt_safetensors_write(path_in_test_folder("x"), 1, twice, t, NULL) == VT_LIMIT);
   t[0] = make_tensor(VT_DTYPE_F32, 1, (const int64_t[]){INT64_C(1) << 40}, x);
-  CHECK(vt_safetensors_write(test_path("x"), 1, twice, t, NULL) == VT_LIMIT);
-  CHECK(access(test_path("x"), F_OK) != 0);
+  CHECK(vt_safetensors_write(path_in_test_folder("x"), 1, twice, t, NULL) == VT_LIMIT);
+  CHECK(access(path_in_test_folder("x"), F_OK) != 0);
 }
 
 int main(void) {
   if (mkdtemp(test_folder) == NULL) return 77;
-  test_parser_memory_use(); /* runs first, while the process has little resident memory */
-  test_string_escapes();
+  test_parser_memory_is_bounded(); /* runs first, while the process has little resident memory */
+  test_string_escapes_decoded();
   const bytes b = make_safetensors(mixed, mixed_data, sizeof mixed_data);
-  test_valid_file();
-  test_every_type();
-  test_empty_file();
+  test_valid_file_is_read();
+  test_every_type_is_read();
+  test_empty_file_is_read();
   test_bad_files_refused();
   test_refusal_messages();
   test_wrong_header_length_refused();
   test_header_size_limit();
-  test_written_bytes();
-  test_round_trip();
+  test_written_bytes_are_exact();
+  test_write_read_round_trip();
   test_bad_tensors_not_written();
   check_truncations_refused(&b);
   check_mutations_harmless(&b);
   check_failing_allocations(&b, 6);
   check_growing_file_refused("c", &b);
-  unlink(test_path("a"));
-  unlink(test_path("r"));
-  unlink(test_path("none"));
+  unlink(path_in_test_folder("a"));
+  unlink(path_in_test_folder("r"));
+  unlink(path_in_test_folder("none"));
   CHECK(rmdir(test_folder) == 0); /* fails if a temporary file was left */
   TEST_DONE();
 }

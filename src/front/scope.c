@@ -47,7 +47,7 @@ vt_entry *vt_names_add(vt_names *t, const char *name) {
 
 /* ---- failing ---- */
 
-vt_status vt_parse_set_position(vt_parser *p, const vt_token *at, vt_status s) {
+vt_status vt_parse_set_failure_position(vt_parser *p, const vt_token *at, vt_status s) {
   if (s != VT_OK && p->diag.line == 0) {
     p->diag.line = at->line;
     p->diag.column = at->column;
@@ -87,7 +87,7 @@ vt_status vt_parse_check_limits(vt_parser *p, const vt_token *at) {
 }
 
 vt_status vt_parse_check_builder(vt_parser *p, const vt_token *at) {
-  VT_TRY(vt_parse_set_position(p, at, p->gb->status));
+  VT_TRY(vt_parse_set_failure_position(p, at, p->gb->status));
   return vt_parse_check_limits(p, at);
 }
 
@@ -125,12 +125,12 @@ vt_status vt_parse_expect(vt_parser *p, uint32_t kind, const char *what) {
 
 /* An unclosed bracket is noticed on a later line, because newlines are ignored inside brackets. So
  * the hint names the line of the opening bracket. */
-vt_status vt_parse_list_continues(vt_parser *p, const vt_token *from, uint32_t close,
+vt_status vt_parse_list_continues(vt_parser *p, const vt_token *opening, uint32_t close,
                                   const char *what, int *out_more) {
   *out_more = p->tok.kind == ',';
   const vt_status s = vt_parse_expect(p, *out_more ? ',' : close, what);
-  if (s != VT_OK && p->tok.line != from->line)
-    vt_parse_add_hint(p, "it was opened on line %u", from->line);
+  if (s != VT_OK && p->tok.line != opening->line)
+    vt_parse_add_hint(p, "it was opened on line %u", opening->line);
   return s;
 }
 
@@ -196,15 +196,15 @@ vt_status vt_scope_full_name(vt_parser *p, const vt_token *at, const char *name,
                     VT_NAME_MAX);
 }
 
-int vt_scope_is_unnamed(const char *name) { return vt_name_is_automatic(name); }
+int vt_scope_is_automatic_name(const char *name) { return vt_name_is_automatic(name); }
 
 int vt_scope_name_allowed(const char *name) {
   return vt_dtype_find(name) == 0 && strcmp(name, "true") != 0 && strcmp(name, "false") != 0 &&
-         !vt_scope_is_unnamed(name);
+         !vt_scope_is_automatic_name(name);
 }
 
 static vt_status fail_name_not_allowed(vt_parser *p, const vt_token *at, const char *name) {
-  if (vt_scope_is_unnamed(name))
+  if (vt_scope_is_automatic_name(name))
     return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is reserved for values without a name", name);
   return VT_FAIL_AT(p, at, VT_SYNTAX, "'%s' is a reserved word", name);
 }

@@ -59,10 +59,10 @@ static vt_status open_unpacker(vt_stream *s, int packing, vt_diag *d) {
   return VT_OK;
 }
 
-vt_status vt_stream_open(const vt_source *src, uint64_t at, uint64_t end, int packing, vt_alloc a,
-                         vt_stream *out, vt_diag *d) {
-  vt_stream s = {.src = src, .at = at, .end = end, .a = a};
-  if (at > end || end > src->size)
+vt_status vt_stream_open(const vt_source *src, uint64_t begin, uint64_t end, int packing,
+                         vt_alloc a, vt_stream *out, vt_diag *d) {
+  vt_stream s = {.src = src, .at = begin, .end = end, .a = a};
+  if (begin > end || end > src->size)
     return VT_FAIL(d, VT_INTERNAL, "a stream was opened outside its file");
   if (packing != VT_STREAM_PLAIN) VT_TRY(open_unpacker(&s, packing, d));
   *out = s;

@@ -21,9 +21,9 @@ typedef struct vt_stream {
   vt_alloc a;
 } vt_stream;
 
-/* Opens the range at..end of a source, which must be inside it. `packing` is VT_STREAM_*. */
-vt_status vt_stream_open(const vt_source *src, uint64_t at, uint64_t end, int packing, vt_alloc a,
-                         vt_stream *out, vt_diag *d) VT_NODISCARD;
+/* Opens the range begin..end of a source, which must be inside it. `packing` is VT_STREAM_*. */
+vt_status vt_stream_open(const vt_source *src, uint64_t begin, uint64_t end, int packing,
+                         vt_alloc a, vt_stream *out, vt_diag *d) VT_NODISCARD;
 void vt_stream_close(vt_stream *s);
 /* Reads exactly `n` bytes; VT_FORMAT if fewer are left. */
 vt_status vt_stream_read(vt_stream *s, void *to, uint64_t n, vt_diag *d) VT_NODISCARD;

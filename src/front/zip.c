@@ -36,7 +36,7 @@ typedef struct directory {
   uint64_t end;                /* position of the first record after the directory */
 } directory;
 
-static uint64_t read_number(const uint8_t *p, int bytes) {
+static uint64_t read_little_endian(const uint8_t *p, int bytes) {
   uint64_t v = 0;
   for (int i = 0; i < bytes; i++) v |= (uint64_t)p[i] << (8 * i);
   return v;
@@ -58,7 +58,8 @@ static vt_status find_end_record(vt_archive *ar, const vt_source *src, uint64_t 
   if (p == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the end of a zip file");
   VT_TRY(vt_source_read(src, src->size - n, p, n, d));
   for (size_t i = n >= END ? n - END + 1 : 0; i-- > 0;) {
-    if (memcmp(p + i, "PK\5\6", 4) != 0 || read_number(p + i + 20, 2) != n - END - i) continue;
+    if (memcmp(p + i, "PK\5\6", 4) != 0 || read_little_endian(p + i + 20, 2) != n - END - i)
+      continue;
     *out_at = src->size - n + i;
     return VT_OK;
   }
@@ -80,16 +81,17 @@ static vt_status read_zip64_end_record(const vt_source *src, const uint8_t *loca
   uint8_t p[END64];
   if (end_at < LOCATOR + END64) return fail_wrong_record(d, "no space for its zip64 end", end_at);
   const uint64_t at = end_at - LOCATOR - END64;
-  if (read_number(locator + 4, 4) != 0 || read_number(locator + 8, 8) != at ||
-      read_number(locator + 16, 4) > 1)
+  if (read_little_endian(locator + 4, 4) != 0 || read_little_endian(locator + 8, 8) != at ||
+      read_little_endian(locator + 16, 4) > 1)
     return fail_wrong_record(d, "a wrong zip64 locator", end_at - LOCATOR);
   VT_TRY(vt_source_read(src, at, p, END64, d));
-  if (memcmp(p, "PK\6\6", 4) != 0 || read_number(p + 4, 8) != END64 - 12)
+  if (memcmp(p, "PK\6\6", 4) != 0 || read_little_endian(p + 4, 8) != END64 - 12)
     return fail_wrong_record(d, "no zip64 end", at);
-  if (read_number(p + 16, 4) != 0 || read_number(p + 20, 4) != 0 ||
-      read_number(p + 24, 8) != read_number(p + 32, 8))
+  if (read_little_endian(p + 16, 4) != 0 || read_little_endian(p + 20, 4) != 0 ||
+      read_little_endian(p + 24, 8) != read_little_endian(p + 32, 8))
     return fail_wrong_record(d, "several disks", at);
-  const directory r = {read_number(p + 48, 8), read_number(p + 40, 8), read_number(p + 32, 8), at};
+  const directory r = {read_little_endian(p + 48, 8), read_little_endian(p + 40, 8),
+                       read_little_endian(p + 32, 8), at};
   if (!end_records_agree(out, &r)) return fail_wrong_record(d, "two ends that do not agree", at);
   *out = r;
   return VT_OK;
@@ -111,10 +113,11 @@ static vt_status read_zip64_end_if_present(const vt_source *src, uint64_t end_at
 static vt_status read_end_record(const vt_source *src, uint64_t at, directory *out, vt_diag *d) {
   uint8_t p[END];
   VT_TRY(vt_source_read(src, at, p, END, d));
-  if (read_number(p + 4, 2) != 0 || read_number(p + 6, 2) != 0 ||
-      read_number(p + 8, 2) != read_number(p + 10, 2))
+  if (read_little_endian(p + 4, 2) != 0 || read_little_endian(p + 6, 2) != 0 ||
+      read_little_endian(p + 8, 2) != read_little_endian(p + 10, 2))
     return fail_wrong_record(d, "several disks", at);
-  directory r = {read_number(p + 16, 4), read_number(p + 12, 4), read_number(p + 10, 2), at};
+  directory r = {read_little_endian(p + 16, 4), read_little_endian(p + 12, 4),
+                 read_little_endian(p + 10, 2), at};
   VT_TRY(read_zip64_end_if_present(src, at, &r, d));
   if (r.begin > r.end || r.size != r.end - r.begin)
     return fail_wrong_record(d, "a directory that does not end where the end begins,", at);
@@ -131,8 +134,8 @@ static vt_status read_end_record(const vt_source *src, uint64_t at, directory *o
 /* The zip64 field among the extra fields, and its length; NULL if it is missing. */
 static const uint8_t *find_zip64_field(const uint8_t *extra, size_t n, size_t *out_n) {
   for (size_t i = 0; n - i >= 4;) {
-    const size_t id = (size_t)read_number(extra + i, 2),
-                 length = (size_t)read_number(extra + i + 2, 2);
+    const size_t id = (size_t)read_little_endian(extra + i, 2),
+                 length = (size_t)read_little_endian(extra + i + 2, 2);
     if (length > n - i - 4) return NULL;
     *out_n = length;
     if (id == 1) return extra + i + 4;
@@ -143,13 +146,14 @@ static const uint8_t *find_zip64_field(const uint8_t *extra, size_t n, size_t *o
 
 /* Replaces each value that is NOT_HERE by the next value of the zip64 field. Returns 0 if the field
  * is missing or too short. */
-static int apply_zip64_field(const uint8_t *extra, size_t n, uint64_t *const *values, int count) {
+static int fill_missing_from_zip64_field(const uint8_t *extra, size_t n, uint64_t *const *values,
+                                         int count) {
   size_t left = 0;
   const uint8_t *p = find_zip64_field(extra, n, &left);
   for (int i = 0; i < count; i++) {
     if (*values[i] != NOT_HERE) continue;
     if (p == NULL || left < 8) return 0;
-    *values[i] = read_number(p, 8);
+    *values[i] = read_little_endian(p, 8);
     p += 8;
     left -= 8;
   }
@@ -160,12 +164,12 @@ static int apply_zip64_field(const uint8_t *extra, size_t n, uint64_t *const *va
 static vt_status fail_contradiction(const vt_member *m, vt_diag *d) {
   char q[VT_QUOTE_MAX];
   return VT_FAIL(d, VT_FORMAT, "the header of '%s' at byte %llu does not agree with the directory",
-                 vt_archive_quote(m->name, strlen(m->name), q), (unsigned long long)m->local);
+                 vt_archive_escape(m->name, strlen(m->name), q), (unsigned long long)m->local);
 }
 
-static vt_status check_member(const vt_member *m, uint64_t packed, vt_diag *d) {
+static vt_status check_member(const vt_member *m, uint64_t packed_size, vt_diag *d) {
   char q[VT_QUOTE_MAX];
-  vt_archive_quote(m->name, strlen(m->name), q);
+  vt_archive_escape(m->name, strlen(m->name), q);
   if ((m->flags & (FLAG_ENCRYPTED | FLAG_STRONG | FLAG_MASKED)) != 0)
     return VT_FAIL(d, VT_UNSUPPORTED, "'%s' is encrypted", q);
   if (m->method != STORED && m->method != DEFLATED)
@@ -176,12 +180,12 @@ static vt_status check_member(const vt_member *m, uint64_t packed, vt_diag *d) {
   if (m->size > VT_ARCHIVE_FILE_LIMIT)
     return VT_FAIL(d, VT_LIMIT, "'%s' has %llu bytes, more than the %llu accepted", q,
                    (unsigned long long)m->size, (unsigned long long)VT_ARCHIVE_FILE_LIMIT);
-  if (m->method == STORED && m->size != packed)
+  if (m->method == STORED && m->size != packed_size)
     return VT_FAIL(d, VT_FORMAT, "'%s' is stored, but in %llu bytes instead of %llu", q,
-                   (unsigned long long)packed, (unsigned long long)m->size);
-  if (m->method == DEFLATED && m->size / VT_STREAM_RATIO > packed)
+                   (unsigned long long)packed_size, (unsigned long long)m->size);
+  if (m->method == DEFLATED && m->size / VT_STREAM_RATIO > packed_size)
     return VT_FAIL(d, VT_FORMAT, "'%s' is said to unpack from %llu bytes to %llu, which cannot be",
-                   q, (unsigned long long)packed, (unsigned long long)m->size);
+                   q, (unsigned long long)packed_size, (unsigned long long)m->size);
   return VT_OK;
 }
 
@@ -190,18 +194,20 @@ static vt_status check_member(const vt_member *m, uint64_t packed, vt_diag *d) {
 static vt_status read_directory_entry(vt_archive *ar, const uint8_t *p, size_t left, uint64_t at,
                                       vt_member *m, size_t *out_length, vt_diag *d) {
   if (left < CENTRAL || memcmp(p, "PK\1\2", 4) != 0) return fail_wrong_record(d, "no member", at);
-  const size_t name = (size_t)read_number(p + 28, 2), extra = (size_t)read_number(p + 30, 2),
-               comment = (size_t)read_number(p + 32, 2), length = CENTRAL + name + extra + comment;
+  const size_t name = (size_t)read_little_endian(p + 28, 2),
+               extra = (size_t)read_little_endian(p + 30, 2),
+               comment = (size_t)read_little_endian(p + 32, 2),
+               length = CENTRAL + name + extra + comment;
   if (length > left) return fail_wrong_record(d, "a member that does not end", at);
-  uint64_t disk = read_number(p + 34, 2);
-  m->flags = (uint16_t)read_number(p + 8, 2);
-  m->method = (uint16_t)read_number(p + 10, 2);
-  m->crc = (uint32_t)read_number(p + 16, 4);
-  m->end = read_number(p + 20, 4);
-  m->size = read_number(p + 24, 4);
-  m->local = read_number(p + 42, 4);
+  uint64_t disk = read_little_endian(p + 34, 2);
+  m->flags = (uint16_t)read_little_endian(p + 8, 2);
+  m->method = (uint16_t)read_little_endian(p + 10, 2);
+  m->crc = (uint32_t)read_little_endian(p + 16, 4);
+  m->end = read_little_endian(p + 20, 4);
+  m->size = read_little_endian(p + 24, 4);
+  m->local = read_little_endian(p + 42, 4);
   uint64_t *const values[] = {&m->size, &m->end, &m->local};
-  if (disk != 0 || !apply_zip64_field(p + CENTRAL + name, extra, values, 3))
+  if (disk != 0 || !fill_missing_from_zip64_field(p + CENTRAL + name, extra, values, 3))
     return fail_wrong_record(d, "a member on another disk or without its zip64 field", at);
   m->name = vt_arena_string(&ar->arena, (const char *)p + CENTRAL, name);
   if (m->name == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the names of a zip file");
@@ -215,28 +221,31 @@ static vt_status read_directory_entry(vt_archive *ar, const uint8_t *p, size_t l
 /* 1 if the local header `p` has the same facts as the directory. Sizes and CRC may be zero if a
  * descriptor follows the data. */
 static int local_header_agrees(const vt_member *m, const uint8_t *p, const uint8_t *names,
-                               size_t name, size_t extra) {
-  uint64_t size = read_number(p + 22, 4), packed = read_number(p + 18, 4);
-  const uint64_t crc = read_number(p + 14, 4);
+                               size_t name_length, size_t extra_length) {
+  uint64_t size = read_little_endian(p + 22, 4), packed = read_little_endian(p + 18, 4);
+  const uint64_t crc = read_little_endian(p + 14, 4);
   uint64_t *const values[] = {&size, &packed};
   const int later = (m->flags & FLAG_DESCRIPTOR) != 0;
-  if (read_number(p + 6, 2) != m->flags || read_number(p + 8, 2) != m->method) return 0;
-  if (name != strlen(m->name) || memcmp(names, m->name, name) != 0) return 0;
-  if (!apply_zip64_field(names + name, extra, values, 2)) return 0;
+  if (read_little_endian(p + 6, 2) != m->flags || read_little_endian(p + 8, 2) != m->method)
+    return 0;
+  if (name_length != strlen(m->name) || memcmp(names, m->name, name_length) != 0) return 0;
+  if (!fill_missing_from_zip64_field(names + name_length, extra_length, values, 2)) return 0;
   if (later && size == 0 && packed == 0 && crc == 0) return 1;
   return size == m->size && packed == m->end && crc == m->crc;
 }
 
 /* Checks the local header and finds the data after it. m->end changes from the packed size to the
  * position of the end. */
-static vt_status read_local_header(const vt_source *src, uint64_t limit, vt_member *m, vt_alloc a,
-                                   vt_diag *d) {
+static vt_status read_local_header(const vt_source *src, uint64_t directory_begin, vt_member *m,
+                                   vt_alloc a, vt_diag *d) {
   uint8_t p[LOCAL];
-  if (m->local > limit || limit - m->local < LOCAL) return fail_contradiction(m, d);
+  if (m->local > directory_begin || directory_begin - m->local < LOCAL)
+    return fail_contradiction(m, d);
   VT_TRY(vt_source_read(src, m->local, p, LOCAL, d));
-  const size_t name = (size_t)read_number(p + 26, 2), extra = (size_t)read_number(p + 28, 2);
+  const size_t name = (size_t)read_little_endian(p + 26, 2),
+               extra = (size_t)read_little_endian(p + 28, 2);
   const uint64_t begin = m->local + LOCAL + name + extra;
-  if (memcmp(p, "PK\3\4", 4) != 0 || begin > limit || m->end > limit - begin)
+  if (memcmp(p, "PK\3\4", 4) != 0 || begin > directory_begin || m->end > directory_begin - begin)
     return fail_contradiction(m, d);
   uint8_t *names = vt_alloc_new(a, name + extra + 1);
   if (names == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for a header of a zip file");
@@ -264,35 +273,38 @@ static int by_position(const void *a, const void *b, const void *context) {
   return (*x)->index < (*y)->index ? -1 : 1;
 }
 
-static vt_status check_names_differ(vt_member **order, uint32_t n, vt_alloc a, vt_diag *d) {
+static vt_status sort_and_check_names_differ(vt_member **order, uint32_t n, vt_alloc a,
+                                             vt_diag *d) {
   char q[VT_QUOTE_MAX];
   if (vt_sort(order, n, sizeof *order, by_name, NULL, a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the members of a zip file");
   for (uint32_t i = 1; i < n; i++)
     if (strcmp(order[i - 1]->name, order[i]->name) == 0)
       return VT_FAIL(d, VT_FORMAT, "the zip file has '%s' twice",
-                     vt_archive_quote(order[i]->name, strlen(order[i]->name), q));
+                     vt_archive_escape(order[i]->name, strlen(order[i]->name), q));
   return VT_OK;
 }
 
-/* Checks the descriptor, which must fill the `n` bytes after a member's data. It may have a
+/* Checks the descriptor, which must fill the `length` bytes after a member's data. It may have a
  * signature or not, and sizes of 4 or 8 bytes; the four forms have different lengths. */
-static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint64_t n,
+static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint64_t length,
                                   vt_diag *d) {
   uint8_t p[24];
   char q[VT_QUOTE_MAX];
-  const int marked = n == 16 || n == 24, wide = n >= 20 ? 8 : 4;
-  if (n != 12 && n != 16 && n != 20 && n != 24)
+  const int marked = length == 16 || length == 24, wide = length >= 20 ? 8 : 4;
+  if (length != 12 && length != 16 && length != 20 && length != 24)
     return fail_wrong_record(
-        d, n == 0 ? "no descriptor behind a member" : "bytes that belong to no member", m->end);
-  VT_TRY(vt_source_read(src, m->end, p, (size_t)n, d));
+        d, length == 0 ? "no descriptor behind a member" : "bytes that belong to no member",
+        m->end);
+  VT_TRY(vt_source_read(src, m->end, p, (size_t)length, d));
   const uint8_t *v = marked ? p + 4 : p;
-  if ((!marked || memcmp(p, "PK\7\10", 4) == 0) && read_number(v, 4) == m->crc &&
-      read_number(v + 4, wide) == m->end - m->begin && read_number(v + 4 + wide, wide) == m->size)
+  if ((!marked || memcmp(p, "PK\7\10", 4) == 0) && read_little_endian(v, 4) == m->crc &&
+      read_little_endian(v + 4, wide) == m->end - m->begin &&
+      read_little_endian(v + 4 + wide, wide) == m->size)
     return VT_OK;
   return VT_FAIL(d, VT_FORMAT,
                  "the descriptor of '%s' at byte %llu does not agree with the directory",
-                 vt_archive_quote(m->name, strlen(m->name), q), (unsigned long long)m->end);
+                 vt_archive_escape(m->name, strlen(m->name), q), (unsigned long long)m->end);
 }
 
 /* Checks the bytes between the data of `m` and the next member, at `next`: only a descriptor may be
@@ -304,14 +316,15 @@ static vt_status check_gap_after_member(const vt_source *src, const vt_member *m
   return next == m->end ? VT_OK : fail_wrong_record(d, "bytes that belong to no member", m->end);
 }
 
-static vt_status check_coverage(vt_member **order, uint32_t n, uint64_t limit, const vt_source *src,
-                                vt_alloc a, vt_diag *d) {
+static vt_status sort_and_check_coverage(vt_member **order, uint32_t n, uint64_t directory_begin,
+                                         const vt_source *src, vt_alloc a, vt_diag *d) {
   if (vt_sort(order, n, sizeof *order, by_position, NULL, a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the members of a zip file");
-  if ((n > 0 ? order[0]->local : limit) != 0)
+  if ((n > 0 ? order[0]->local : directory_begin) != 0)
     return fail_wrong_record(d, "bytes that belong to no member", 0);
   for (uint32_t i = 0; i < n; i++)
-    VT_TRY(check_gap_after_member(src, order[i], i + 1 < n ? order[i + 1]->local : limit, d));
+    VT_TRY(check_gap_after_member(src, order[i], i + 1 < n ? order[i + 1]->local : directory_begin,
+                                  d));
   return VT_OK;
 }
 
@@ -350,8 +363,8 @@ vt_status vt_zip_open(vt_archive *ar, const vt_source *src, vt_zip *out, vt_diag
     return VT_FAIL(d, VT_NOMEM, "no memory for the members of a zip file");
   VT_TRY(read_directory(ar, src, &r, members, d));
   for (uint32_t i = 0; i < n; i++) order[i] = &members[i];
-  VT_TRY(check_names_differ(order, n, ar->a, d));
-  VT_TRY(check_coverage(order, n, r.begin, src, ar->a, d));
+  VT_TRY(sort_and_check_names_differ(order, n, ar->a, d));
+  VT_TRY(sort_and_check_coverage(order, n, r.begin, src, ar->a, d));
   *out = (vt_zip){.members = members, .count = n};
   return VT_OK;
 }

@@ -30,9 +30,12 @@ vt_status vt_zip_open_member(const vt_archive *ar, const vt_source *src, const v
                              vt_stream *out, vt_diag *d) VT_NODISCARD;
 vt_status vt_zip_check_member(const vt_member *m, vt_stream *s, vt_diag *d) VT_NODISCARD;
 
-/* Append the directory of an npz file to `t`: vt_npz_add_entry the entry of the stored member
- * "NAME.npy" whose local header is at byte `at`, vt_npz_add_end the end records. Both use zip64 for
- * the same sizes as numpy.savez does, although the format requires it only for larger ones. */
-void vt_npz_add_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size, uint64_t at);
-void vt_npz_add_end(vt_text *t, uint64_t count, uint64_t begin, uint64_t size);
+/* Append the directory of an npz file to `t`: vt_npz_add_directory_entry the entry of the stored
+ * member "NAME.npy" whose local header is at byte `header_position`, vt_npz_add_end_records the end
+ * records. Both use zip64 for the same sizes as numpy.savez does, although the format requires it
+ * only for larger ones. */
+void vt_npz_add_directory_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size,
+                                uint64_t header_position);
+void vt_npz_add_end_records(vt_text *t, uint64_t count, uint64_t directory_begin,
+                            uint64_t directory_size);
 #endif

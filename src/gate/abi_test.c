@@ -79,7 +79,7 @@ static const layout_row layout[] = {
     FIELD(vt_attr_entropy, smoothing, 24, 8),
 };
 
-static void test_struct_layout(void) {
+static void test_struct_layout_is_version_1(void) {
   for (size_t i = 0; i < sizeof layout / sizeof *layout; i++) {
     const layout_row *p = &layout[i];
     const int same = p->offset == p->want_offset && p->bytes == p->want_bytes;
@@ -95,7 +95,7 @@ static void test_struct_layout(void) {
 static const vt_bk_api *offered_table;
 static uint32_t calls; /* number of calls of functions in the table */
 
-static const vt_bk_api *query(const vt_bk_host *host) {
+static const vt_bk_api *query_offered_table(const vt_bk_host *host) {
   CHECK(host->size == sizeof *host && host->abi_major == VT_BK_ABI_MAJOR);
   return offered_table;
 }
@@ -103,7 +103,7 @@ static const vt_bk_api *query(const vt_bk_host *host) {
 uint32_t vt_registry_backend_count(void) { return 1; }
 const vt_registry_row *vt_registry_row_at(uint32_t i) {
   static vt_proofs proofs;
-  static const vt_registry_row row = {"other", query, VT_KIND_CPU, &proofs};
+  static const vt_registry_row row = {"other", query_offered_table, VT_KIND_CPU, &proofs};
   return i == 0 ? &row : NULL;
 }
 
@@ -192,25 +192,25 @@ static vt_status open_with_table(const vt_bk_api *api) {
 }
 
 /* A copy of `whole` with the 8 bytes of one pointer cleared. */
-static vt_bk_api table_without(size_t offset) {
+static vt_bk_api table_without_field_at(size_t offset) {
   static const unsigned char none[8];
   vt_bk_api api = whole;
   memcpy((char *)&api + offset, none, sizeof none);
   return api;
 }
 
-static void test_incomplete_tables(void) {
+static void test_incomplete_tables_are_refused(void) {
   CHECK(open_with_table(&whole) == VT_OK && calls > 0);
   CHECK(open_with_table(NULL) == VT_ABI);
   for (size_t at = offsetof(vt_bk_api, name); at < offsetof(vt_bk_api, metrics); at += 8) {
-    const vt_bk_api holed = table_without(at);
+    const vt_bk_api holed = table_without_field_at(at);
     CHECK(open_with_table(&holed) == VT_ABI);
   }
 }
 
 /* A table that says it is short is not read beyond its size: nothing after that is allocated
  * here. */
-static void test_short_tables(void) {
+static void test_tables_of_other_sizes(void) {
   for (uint32_t size = 0; size < offsetof(vt_bk_api, metrics); size += 4) {
     const size_t bytes = size < 8 ? 8 : size; /* size and version are always readable */
     void *memory = malloc(bytes);
@@ -238,7 +238,7 @@ static void test_short_tables(void) {
   CHECK(open_with_table(&longer.api) == VT_OK);
 }
 
-static void test_other_major_version(void) {
+static void test_other_major_is_refused(void) {
   const uint32_t versions[] = {0, 2, UINT32_MAX};
   for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
     vt_bk_api api = whole;
@@ -248,9 +248,9 @@ static void test_other_major_version(void) {
 }
 
 int main(void) {
-  test_struct_layout();
-  test_incomplete_tables();
-  test_short_tables();
-  test_other_major_version();
+  test_struct_layout_is_version_1();
+  test_incomplete_tables_are_refused();
+  test_tables_of_other_sizes();
+  test_other_major_is_refused();
   TEST_DONE();
 }

@@ -147,7 +147,7 @@ static size_t split_name(const char *name, uint32_t *out_ordinal) {
   return (size_t)(colon - name);
 }
 
-static const vt_registry_row *find_row(const char *name, size_t n) {
+static const vt_registry_row *find_registry_row(const char *name, size_t n) {
   for (uint32_t i = 0; i < vt_registry_backend_count(); i++) {
     const vt_registry_row *row = vt_registry_row_at(i);
     if (strlen(row->name) == n && memcmp(row->name, name, n) == 0) return row;
@@ -198,7 +198,7 @@ static vt_status read_caps(vt_device *dev, vt_diag *d) {
 
 /* The index of an instruction set in the entries of vt_proofs; VT_PROOF_ISAS if no entry is left.
  * Each instruction set has its own entry, because its kernels differ and must be probed. */
-static uint32_t index_of_isa(const char *isa) {
+static uint32_t find_or_add_isa(const char *isa) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   static char known[VT_PROOF_ISAS][sizeof((vt_device *)0)->isa];
   uint32_t i = 0;
@@ -211,7 +211,7 @@ static uint32_t index_of_isa(const char *isa) {
 
 static _Atomic uint64_t *entry_of_confirmed_caps(const vt_device *dev, vt_proofs *p,
                                                  uint32_t ordinal) {
-  const uint32_t slot = index_of_isa(dev->isa);
+  const uint32_t slot = find_or_add_isa(dev->isa);
   return ordinal < VT_PROOFS && slot < VT_PROOF_ISAS ? &p->confirmed[ordinal][slot] : NULL;
 }
 
@@ -272,8 +272,8 @@ static vt_status split_plugin_name(const char *name, char path[VT_PLUGIN_PATH], 
 }
 
 /* Opens a device of a plug-in. A name is the path of a plug-in exactly if it has a slash. */
-static vt_status open_plugin(vt_device *dev, const char *name, const vt_device_options *how,
-                             vt_diag *d) {
+static vt_status open_device_of_plugin(vt_device *dev, const char *name,
+                                       const vt_device_options *how, vt_diag *d) {
   uint32_t ordinal;
   char shown[VT_PLUGIN_NAME], path[VT_PLUGIN_PATH];
   vt_plugin *plugin = NULL;
@@ -311,15 +311,15 @@ int vt_registry_knows_name(const char *name) {
   uint32_t ordinal;
   if (strchr(name, '/') != NULL) return 1;
   const size_t n = split_name(name, &ordinal);
-  return names_gpu(name, n) || find_row(name, n) != NULL;
+  return names_gpu(name, n) || find_registry_row(name, n) != NULL;
 }
 
 static vt_status open_by_name(vt_device *dev, const char *name, const vt_device_options *how,
                               vt_diag *d) {
   uint32_t ordinal;
-  if (strchr(name, '/') != NULL) return open_plugin(dev, name, how, d);
+  if (strchr(name, '/') != NULL) return open_device_of_plugin(dev, name, how, d);
   const size_t n = split_name(name, &ordinal);
-  const vt_registry_row *row = find_row(name, n);
+  const vt_registry_row *row = find_registry_row(name, n);
   if (names_gpu(name, n)) {
     row = first_row_of_kind(VT_KIND_GPU);
     if (row == NULL) return fail_no_gpu(d);
@@ -396,7 +396,7 @@ int vt_device_lists_op(const void *dev, uint32_t op) {
 
 /* Writes the name of the kernel variant that the backend gives for an op, or "" unless the name is
  * one short word of lower-case letters. */
-void vt_device_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]) {
+void vt_device_kernel_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]) {
   vt_guard guard;
   out[0] = 0;
   if (!VT_BK_HAS(dev->api, vt_bk_api, op_way)) return;

@@ -2,7 +2,7 @@
  * exec.c - executes a plan on a device. It checks all steps before it takes any memory, takes all
  * memory before the first run, runs inside the numerics environment, and names the node of the
  * first error. Before each step that reads streamed parameters they must be uploaded, so the
- * backend steps are cut there into segments, each a program of its own:
+ * backend steps (bk steps) are cut there into segments, each a program of its own:
  *
  *   backend steps     0     1     2     3     4     5     6
  *   segments       [segment 0 ][   segment 1    ][segment 2 ]
@@ -68,13 +68,13 @@ struct vt_exec {
               run */
   vt_exec_report *report; /* called with the progress of a run, or NULL */
   void *report_user;      /* first argument of `report` */
-  /* Progress of the running run, in the units of progress_units. */
+  /* Progress of the running run, in the units of progress_units_of_bk_step. */
   uint64_t units_done, units_total;
 };
 
 /* ---- backend steps and their names ---- */
 
-const vt_nested *vt_plan_bodies_of_bk_step(const vt_plan *p, uint32_t index, uint32_t *step) {
+const vt_nested *vt_plan_next_bodies_of_bk_step(const vt_plan *p, uint32_t index, uint32_t *step) {
   const int is_step = *step < p->n_steps && p->bk_step_node[index] == p->step_node[*step];
   return is_step ? &p->nested[(*step)++] : NULL;
 }
@@ -83,23 +83,23 @@ const vt_nested *vt_plan_bodies_of_bk_step(const vt_plan *p, uint32_t index, uin
  * index `end`: sets its plan and its index there, or returns 0. A step has a number, and the steps
  * of its bodies have the numbers after it. `number` must not be below that of the cursor, which
  * moves to the step of `p` that was found or whose bodies have the step found, or to the end. */
-static int find_bk_step(const vt_plan *p, cursor *at, uint32_t end, uint64_t number,
+static int find_bk_step(const vt_plan *p, cursor *position, uint32_t end, uint64_t number,
                         const vt_plan **out, uint32_t *out_index) {
-  while (at->index < end) {
-    if (number == at->number) {
+  while (position->index < end) {
+    if (number == position->number) {
       *out = p;
-      *out_index = at->index;
+      *out_index = position->index;
       return 1;
     }
-    cursor next = {at->index + 1, at->step, at->number + 1};
-    const vt_nested *bodies = vt_plan_bodies_of_bk_step(p, at->index, &next.step);
+    cursor next = {position->index + 1, position->step, position->number + 1};
+    const vt_nested *bodies = vt_plan_next_bodies_of_bk_step(p, position->index, &next.step);
     for (uint32_t k = 0; bodies != NULL && k < bodies->n; k++) {
       const vt_plan *body = bodies->plan[k];
       cursor inner = {.number = next.number};
       if (find_bk_step(body, &inner, body->n_bk_steps, number, out, out_index)) return 1;
       next.number = inner.number;
     }
-    *at = next;
+    *position = next;
   }
   return 0;
 }
@@ -111,13 +111,14 @@ static void reset_cursor(vt_exec *x) {
 
 /* Finds the backend step with a number that a backend gives, which counts within the running
  * segment. */
-static int find_in_segment(vt_exec *x, uint64_t number, const vt_plan **out, uint32_t *out_index) {
+static int find_bk_step_in_segment(vt_exec *x, uint64_t number, const vt_plan **out,
+                                   uint32_t *out_index) {
   if (number < x->cursor.number) reset_cursor(x);
   return find_bk_step(x->p, &x->cursor, x->segments[x->at].end, number, out, out_index);
 }
 
 /* The name of the first result of a backend step. */
-static const char *bk_step_name(const vt_plan *p, uint32_t index, char buffer[16]) {
+static const char *name_of_bk_step_result(const vt_plan *p, uint32_t index, char buffer[16]) {
   return vt_value_name(p->g, p->g->nodes[p->bk_step_node[index]].first_out, buffer);
 }
 
@@ -149,7 +150,7 @@ static void cut_segments(vt_exec *x) {
   for (uint32_t i = 0; i < p->n_transfers; i++) {
     const vt_transfer *t = &p->transfers[i];
     if (!is_upload_of_streamed(p, t)) continue;
-    while (step < t->step) (void)vt_plan_bodies_of_bk_step(p, index++, &step);
+    while (step < t->step) (void)vt_plan_next_bodies_of_bk_step(p, index++, &step);
     if (index > s->first) {
       s->end = index;
       *++s = (segment){.first = index, .first_step = step, .first_upload = i};
@@ -221,27 +222,27 @@ static vt_bk_tensor result_tensor(const vt_plan *p, uint32_t value) {
 
 /* 0 if a step writes the result; 1 if the result is a port, whose NaN were made canonical when it
  * was written; -1 if its class does not tell. */
-static int is_port_class(const vt_plan *p, uint32_t value) {
+static int is_port_or_unknown(const vt_plan *p, uint32_t value) {
   const uint32_t class = p->buffers[value].class;
   if (class == VT_CLASS_OUTPUT) return 0;
   return class == VT_CLASS_INPUT || class == VT_CLASS_PARAM || class == VT_CLASS_HOST ? 1 : -1;
 }
 
-/* Lists the results that steps write; clears *all_known if is_port_class does not know for one of
- * the results. */
+/* Lists the results that steps write; clears *all_known if is_port_or_unknown does not know for one
+ * of the results. */
 static uint64_t list_written_results(const vt_plan *p, vt_bk_tensor *out, int *all_known) {
   uint64_t n = 0;
   for (uint32_t i = 0; i < p->g->n_results; i++) {
     const uint32_t value = p->g->results[i].value;
-    if (is_port_class(p, value) == 0) out[n++] = result_tensor(p, value);
-    *all_known &= is_port_class(p, value) >= 0;
+    if (is_port_or_unknown(p, value) == 0) out[n++] = result_tensor(p, value);
+    *all_known &= is_port_or_unknown(p, value) >= 0;
   }
   return n;
 }
 
 /* Tells the backend where the results are; the backend may promise in return that every NaN in them
  * is canonical. A plug-in is not asked, because no admission test would notice a broken promise. */
-static vt_status announce_results(vt_exec *x, vt_diag *d) {
+static vt_status tell_backend_results(vt_exec *x, vt_diag *d) {
   const uint32_t n = x->p->g->n_results;
   int all_known = 1;
   if (x->dev->plugin != NULL || x->n_segments != 1 ||
@@ -260,15 +261,16 @@ int vt_exec_has_canonical_nan(const vt_exec *x) { return x->canonical; }
 
 /* ---- memory ---- */
 
-/* Prints the bytes of the classes `first` to `end` - 1 as "17 bytes (host_input 5, temporary 12)"
- * and returns their sum. */
-static uint64_t print_bytes_needed(const vt_exec *x, uint32_t first, uint32_t end, char out[320]) {
+/* Prints the bytes of the classes `first_class` to `end_class` - 1 as "17 bytes (host_input 5,
+ * temporary 12)" and returns their sum. */
+static uint64_t print_bytes_needed(const vt_exec *x, uint32_t first_class, uint32_t end_class,
+                                   char out[320]) {
   uint64_t all = 0;
   size_t n = 0;
   /* The sum cannot overflow, because each class has at most 2^48 bytes. */
-  for (uint32_t c = first; c < end; c++) all += own_bytes(x, c);
+  for (uint32_t c = first_class; c < end_class; c++) all += own_bytes(x, c);
   n += (size_t)snprintf(out, 320, "%llu bytes (", (unsigned long long)all);
-  for (uint32_t c = first; c < end; c++)
+  for (uint32_t c = first_class; c < end_class; c++)
     if (own_bytes(x, c) > 0)
       n += (size_t)snprintf(out + n, 320 - n, "%s %llu, ", vt_class_name(c),
                             (unsigned long long)own_bytes(x, c));
@@ -297,12 +299,12 @@ static vt_status check_free_memory(vt_exec *x, vt_diag *d) {
   return VT_OK;
 }
 
-/* Reports that the buffer of class `c` could not be allocated. `who` is the backend or the host;
+/* Reports that the buffer of a class could not be allocated. `who` is the backend or the host;
  * `why` is the backend's reason, or "". */
-static vt_status fail_allocation(const vt_exec *x, uint32_t c, const char *who, const char *why,
+static vt_status fail_allocation(const vt_exec *x, uint32_t class, const char *who, const char *why,
                                  vt_diag *d) {
   return VT_FAIL(d, VT_NOMEM, "%s has no %llu bytes for the %s tensors%s%s", who,
-                 (unsigned long long)vt_plan_arena_bytes(x->p, c), vt_class_name(c),
+                 (unsigned long long)vt_plan_arena_bytes(x->p, class), vt_class_name(class),
                  why[0] != 0 ? ": " : "", why);
 }
 
@@ -339,12 +341,12 @@ static vt_status init_exec(vt_exec *x, vt_diag *d) {
   VT_TRY(alloc_segments(x, d));
   if (x->shared != NULL) VT_TRY(vt_shared_params_attach(x->shared, x->dev, d));
   VT_TRY(build_programs(x, d));
-  VT_TRY(announce_results(x, d));
+  VT_TRY(tell_backend_results(x, d));
   return alloc_buffers(x, d);
 }
 
 /* Checks the digests of a plan against its text, because caches identify a plan by its digests. */
-static vt_status check_digests(const vt_plan *p, vt_diag *d) {
+static vt_status check_plan_digests(const vt_plan *p, vt_diag *d) {
   vt_hash256 core, target;
   if (vt_plan_hash(p, &core, &target) != VT_OK) return VT_FAIL(d, VT_NOMEM, "out of memory");
   if (memcmp(&core, &p->core, sizeof core) == 0 && memcmp(&target, &p->target, sizeof target) == 0)
@@ -370,7 +372,7 @@ vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_shared_p
                              vt_alloc a, vt_exec **out, vt_diag *d) {
   VT_TRY(check_shared(dev, p, shared, d));
   VT_TRY(vt_plan_verify(p, d));
-  VT_TRY(check_digests(p, d));
+  VT_TRY(check_plan_digests(p, d));
   VT_TRY(vt_device_check_plan(dev, p, d));
   vt_exec *x = vt_alloc_new(a, sizeof *x);
   if (x == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
@@ -410,7 +412,7 @@ void vt_exec_free(vt_exec *x) {
 
 /* 1 for a class that is copied to the device once for all runs; such copies are not counted for a
  * run. */
-static int is_kept_between_runs(uint32_t class) {
+static int is_class_kept_between_runs(uint32_t class) {
   return class == VT_CLASS_PARAM || class == VT_CLASS_GRAD || class == VT_CLASS_STATE;
 }
 
@@ -419,17 +421,17 @@ static vt_status copy_and_record(vt_exec *x, void *host, const vt_transfer *t, v
   const uint32_t to_device = t->direction == VT_TO_DEVICE;
   if (t->bytes == 0) return VT_OK;
   vt_guard_count_event(VT_COUNT_COPIES);
-  const uint64_t begin = vt_record_now(&x->record);
+  const uint64_t begin = vt_record_now_if_measuring(&x->record);
   const int32_t s = x->dev->api->copy(x->dev->dev, host, x->buffer[vt_class_arena(t->class)],
                                       t->offset, t->bytes, to_device);
   if (s != VT_OK) return vt_device_fail_call(x->dev, s, "copy a tensor", d);
-  if (!to_device || !is_kept_between_runs(t->class)) vt_record_add_copy(&x->record, t, begin);
+  if (!to_device || !is_class_kept_between_runs(t->class)) vt_record_add_copy(&x->record, t, begin);
   return VT_OK;
 }
 
 /* Starts the counts of the next run if there was a run. A run's counts include the copies before it
  * and after it, so this is called by the first copy to the device after a run, and by a run. */
-static void reset_copies_after_run(vt_exec *x) {
+static void reset_copy_counts_after_run(vt_exec *x) {
   if (x->ran) vt_record_reset_copies(&x->record);
   x->ran = 0;
 }
@@ -446,7 +448,7 @@ vt_status vt_exec_write_part(vt_exec *x, uint32_t value, uint64_t at, const void
     return VT_FAIL(d, VT_INTERNAL, "a write outside the buffer of a value");
   if (b->class == VT_CLASS_PARAM && x->shared != NULL)
     return VT_FAIL(d, VT_INTERNAL, "shared parameters cannot be written");
-  reset_copies_after_run(x);
+  reset_copy_counts_after_run(x);
   if (b->class == VT_CLASS_HOST) {
     if (bytes > 0) memcpy(x->host + t.offset, data, (size_t)bytes);
     return VT_OK;
@@ -488,7 +490,7 @@ void *vt_exec_result_address(vt_exec *x, uint32_t value) {
 }
 
 /* Uploads the streamed parameters of a segment. */
-static vt_status upload_params(vt_exec *x, const segment *s, vt_diag *d) {
+static vt_status upload_streamed_params(vt_exec *x, const segment *s, vt_diag *d) {
   for (uint32_t i = s->first_upload; i < s->end_upload; i++) {
     const vt_transfer *t = &x->p->transfers[i];
     if (is_upload_of_streamed(x->p, t))
@@ -536,7 +538,7 @@ static vt_status fail_index_fault(const vt_plan *p, uint32_t index, const vt_bk_
   const vt_node *n = &p->g->nodes[p->bk_step_node[index]];
   char name[16];
   (void)VT_FAIL(d, VT_RANGE, "'%s' = %s: index %lld at position %llu is out of range",
-                bk_step_name(p, index, name), vt_op_get(n->op)->name, (long long)e->value,
+                name_of_bk_step_result(p, index, name), vt_op_get(n->op)->name, (long long)e->value,
                 (unsigned long long)e->position);
   if (first) {
     d->line = n->line;
@@ -551,12 +553,12 @@ static vt_status fail_with_error(vt_exec *x, const vt_bk_error *e, vt_diag *d) {
   char name[16], what[240];
   const vt_plan *p = NULL;
   uint32_t index = 0;
-  const int known = find_in_segment(x, e->step, &p, &index);
+  const int known = find_bk_step_in_segment(x, e->step, &p, &index);
   if (e->status == VT_RANGE && known) return fail_index_fault(p, index, e, d);
   if (e->status == VT_RANGE)
     return VT_FAIL(d, VT_RANGE, "'?' = ?: index %lld at position %llu is out of range",
                    (long long)e->value, (unsigned long long)e->position);
-  snprintf(what, sizeof what, "run '%s'", known ? bk_step_name(p, index, name) : "?");
+  snprintf(what, sizeof what, "run '%s'", known ? name_of_bk_step_result(p, index, name) : "?");
   return vt_device_fail_call(x->dev, e->status, what, d);
 }
 
@@ -564,7 +566,7 @@ static vt_status fail_with_error(vt_exec *x, const vt_bk_error *e, vt_diag *d) {
 
 /* The share of a backend step in the progress of a run, from its operations and the bytes that it
  * writes. Both are capped so that the sum over a plan cannot overflow. */
-static uint64_t progress_units(const vt_exec *x, uint32_t index) {
+static uint64_t progress_units_of_bk_step(const vt_exec *x, uint32_t index) {
   const vt_cost *c = &x->record.costs[index];
   const uint64_t most = UINT64_C(1) << 48;
   return (c->flops < most ? c->flops : most) / 16 +
@@ -575,18 +577,18 @@ void vt_exec_set_progress(vt_exec *x, vt_exec_report *report, void *user) {
   x->report = report;
   x->report_user = user;
   x->units_total = 0;
-  for (uint32_t i = 0; i < x->p->n_bk_steps; i++) x->units_total += progress_units(x, i);
+  for (uint32_t i = 0; i < x->p->n_bk_steps; i++) x->units_total += progress_units_of_bk_step(x, i);
 }
 
 void vt_exec_step_done(vt_exec *x, uint64_t step) {
   const vt_plan *p = NULL;
   uint32_t index = 0;
   if (x->report == NULL && !x->record.measure) return;
-  if (!find_in_segment(x, step, &p, &index) || p != x->p) return;
+  if (!find_bk_step_in_segment(x, step, &p, &index) || p != x->p) return;
   vt_record_step_ends(&x->record, index);
   if (x->report == NULL) return;
   vt_guard guard;
-  x->units_done += progress_units(x, index);
+  x->units_done += progress_units_of_bk_step(x, index);
   vt_guard_enter(&guard);
   x->report(x->report_user, x->units_done, x->units_total);
   vt_guard_leave(&guard); /* restores the mode that the listener may have changed */
@@ -607,9 +609,9 @@ static void read_backend_times(vt_exec *x, const segment *s, uint64_t begin) {
 static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) {
   vt_bk_error e = {.size = sizeof e};
   reset_cursor(x);
-  VT_TRY(upload_params(x, segment_at, d));
+  VT_TRY(upload_streamed_params(x, segment_at, d));
   vt_record_step_begins(&x->record);
-  const uint64_t begin = vt_record_now(&x->record);
+  const uint64_t begin = vt_record_now_if_measuring(&x->record);
   x->dev->running = x;
   int32_t s = x->dev->api->run(segment_at->prog, x->buffer, ON_DEVICE);
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
@@ -624,7 +626,7 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
 }
 
 static vt_status run_all_segments(vt_exec *x, vt_diag *d) {
-  reset_copies_after_run(x);
+  reset_copy_counts_after_run(x);
   x->ran = 1;
   x->dev->reason[0] = 0;
   x->units_done = 0;

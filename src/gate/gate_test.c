@@ -62,7 +62,7 @@ static void reset_fake(void) {
                        .error = {.size = sizeof(vt_bk_error)}};
 }
 
-static int32_t count_call(int call) {
+static int32_t count_call_and_maybe_fail(int call) {
   const int fails = fake.failing_call == call && fake.calls[call] >= fake.succeed_first;
   fake.calls[call]++;
   fake.bad_modes += !hostile_words_equal(hostile_read_words(), hostile_numerics_words());
@@ -74,13 +74,13 @@ static int32_t count_call(int call) {
 static int32_t device_count(const vt_bk_host *host, uint32_t *out) {
   fake_host = host;
   *out = 2;
-  return count_call(COUNT);
+  return count_call_and_maybe_fail(COUNT);
 }
 static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out) {
   static int device;
   (void)ordinal;
   fake_host = host;
-  const int32_t s = count_call(OPEN);
+  const int32_t s = count_call_and_maybe_fail(OPEN);
   *out = fake.returns_nothing == OPEN
              ? NULL
              : (vt_bk_device
@@ -90,17 +90,17 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
 }
 static void device_close(vt_bk_device *dev) {
   (void)dev;
-  (void)count_call(CLOSE);
+  (void)count_call_and_maybe_fail(CLOSE);
   fake.devices--;
 }
 static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
   (void)dev;
   memcpy(out, &fake.caps, out->size < fake.caps.size ? out->size : fake.caps.size);
-  return count_call(CAPS);
+  return count_call_and_maybe_fail(CAPS);
 }
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
   (void)dev;
-  (void)count_call(LISTED);
+  (void)count_call_and_maybe_fail(LISTED);
   return op == VT_OP_softmax ? 1 : op == VT_OP_gelu ? 2 : -1; /* only the answer 1 means yes */
 }
 static const char *op_way(vt_bk_device *dev, uint32_t op) {
@@ -111,19 +111,19 @@ static const char *op_way(vt_bk_device *dev, uint32_t op) {
 }
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   (void)dev;
-  const int32_t s = count_call(CHECK_STEP);
+  const int32_t s = count_call_and_maybe_fail(CHECK_STEP);
   return step->op == fake.refuses ? VT_UNSUPPORTED : s;
 }
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out) {
   (void)dev, (void)step;
   *out = fake.scratch;
-  return count_call(SCRATCH);
+  return count_call_and_maybe_fail(SCRATCH);
 }
 static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                              vt_bk_program **out) {
   static int program;
   (void)dev, (void)steps;
-  const int32_t s = count_call(BUILD);
+  const int32_t s = count_call_and_maybe_fail(BUILD);
   fake.built_steps = n;
   *out = fake.returns_nothing == BUILD ? NULL : (vt_bk_program *)(void *)&program;
   fake.programs += s == VT_OK && fake.returns_nothing != BUILD;
@@ -131,12 +131,12 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
 }
 static void program_free(vt_bk_program *prog) {
   (void)prog;
-  (void)count_call(FREE);
+  (void)count_call_and_maybe_fail(FREE);
   fake.programs--;
 }
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
   (void)dev;
-  const int32_t s = count_call(NEW);
+  const int32_t s = count_call_and_maybe_fail(NEW);
   *out = s == VT_OK ? (uint64_t)(uintptr_t)calloc(1, (size_t)bytes + 1) : 7;
   fake.buffers += s == VT_OK;
   fake.taken += bytes;
@@ -144,7 +144,7 @@ static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out) {
 }
 static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   (void)dev;
-  (void)count_call(DROP);
+  (void)count_call_and_maybe_fail(DROP);
   free((void *)(uintptr_t)handle);
   fake.buffers--;
 }
@@ -152,7 +152,7 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
                     uint32_t to_device) {
   char *at = (char *)(uintptr_t)handle + offset;
   (void)dev;
-  const int32_t s = count_call(COPY);
+  const int32_t s = count_call_and_maybe_fail(COPY);
   if (s != VT_OK) return s;
   memcpy(to_device ? at : host, to_device ? host : at, (size_t)bytes);
   fake.copied += bytes;
@@ -163,12 +163,12 @@ static int32_t run(vt_bk_program *prog, const uint64_t *buffers, uint64_t n) {
   fake.run_buffers = n;
   for (uint64_t i = 0; i < fake.built_steps; i++) fake_host->progress(fake_host->user, i);
   fake_host->progress(fake_host->user, 99); /* no such step: must be ignored */
-  return count_call(RUN);
+  return count_call_and_maybe_fail(RUN);
 }
 static int32_t wait(vt_bk_program *prog, vt_bk_error *out) {
   (void)prog;
   *out = fake.error;
-  const int32_t s = count_call(WAIT);
+  const int32_t s = count_call_and_maybe_fail(WAIT);
   if (fake.leaves_mode) hostile_write_words(hostile_worst_words());
   return s;
 }
@@ -296,7 +296,7 @@ static void expect_message(const session *l, const char *text) {
 
 /* The caller has a hostile floating-point mode. The backend must not see it, and the caller must
  * get it back. */
-static void test_successful_run(void) {
+static void test_calls_of_successful_run(void) {
   static const uint32_t want[N_CALLS] = {
       [COUNT] = 1,   [OPEN] = 1,  [CLOSE] = 1, [CAPS] = 2, [CHECK_STEP] = 2,
       [SCRATCH] = 2, [BUILD] = 1, [FREE] = 1,  [NEW] = 7,  [DROP] = 7,
@@ -361,7 +361,7 @@ static void expect_failing_call(size_t point, int32_t given, const char *why) {
   run_session(&l);
   CHECK(l.status == want);
   expect_message(&l, "'fake:0'");
-  /* The message for lack of memory has other words, see test_failing_allocations. */
+  /* The message for lack of memory has other words, see test_failing_buffers_are_reported. */
   if (fake.failing_call == NEW && given == VT_NOMEM) return;
   expect_message(&l, failures[point].what);
   expect_message(&l, why != NULL ? why : vt_status_text(want));
@@ -369,7 +369,7 @@ static void expect_failing_call(size_t point, int32_t given, const char *why) {
   CHECK((strstr(l.d.text, odd) != NULL) == ((int32_t)want != given));
 }
 
-static void test_each_call_fails(void) {
+static void test_each_failing_call_is_reported(void) {
   static const int32_t far[] = {999, 9999, -999, INT32_MIN, INT32_MAX};
   for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
     for (int32_t given = -5; given <= 25; given++) {
@@ -381,9 +381,9 @@ static void test_each_call_fails(void) {
   }
 }
 
-/* Tries each status as the error that `wait` reports. They are handled as in test_each_call_fails,
- * except that VT_RANGE is passed on. */
-static void test_each_run_error(void) {
+/* Tries each status as the error that `wait` reports. They are handled as in
+ * test_each_failing_call_is_reported, except that VT_RANGE is passed on. */
+static void test_status_of_each_run_error(void) {
   for (int32_t given = -5; given <= 25; given++) {
     session l = {0};
     reset_fake();
@@ -395,7 +395,7 @@ static void test_each_run_error(void) {
   }
 }
 
-static void test_failing_allocations(void) {
+static void test_failing_buffers_are_reported(void) {
   for (uint32_t c = 0; c < VT_CLASS_HOST; c++) {
     session l = {0};
     char text[80];
@@ -413,7 +413,7 @@ static void test_failing_allocations(void) {
 
 /* If a program needs one byte more than is free, the message has the exact numbers, and nothing is
  * allocated or built. */
-static void test_too_little_memory(void) {
+static void test_too_little_memory_is_refused(void) {
   session l = {0};
   reset_fake();
   run_session(&l);
@@ -445,7 +445,7 @@ static void test_too_little_memory(void) {
   expect_message(&l, "does not promise the bits of the reference");
 }
 
-static void test_refused_step(void) {
+static void test_refused_step_is_reported(void) {
   session l = {0};
   reset_fake();
   fake.refuses = VT_OP_gather;
@@ -493,7 +493,7 @@ static void test_run_error_messages(void) {
 }
 
 /* A run that leaves the mode changed may have computed in it, so the run fails. */
-static void test_mode_left_behind(void) {
+static void test_changed_mode_fails_the_run(void) {
   const hostile_words mine = hostile_read_words();
   session l = {0};
   reset_fake();
@@ -510,7 +510,7 @@ static void test_mode_left_behind(void) {
   CHECK(l.status == VT_UNSUPPORTED && hostile_words_equal(hostile_read_words(), mine));
 }
 
-static void test_impossible_capabilities(void) {
+static void test_impossible_caps_are_refused(void) {
   static const vt_bk_caps wrong[] = {
       {.size = sizeof *wrong, .alignment = 0, .about = "a", .fingerprint = "f"},
       {.size = sizeof *wrong, .alignment = 3, .about = "a", .fingerprint = "f"},
@@ -537,7 +537,7 @@ static void test_impossible_capabilities(void) {
   }
 }
 
-static void test_missing_objects(void) {
+static void test_calls_that_return_no_object(void) {
   for (int call = OPEN; call <= BUILD; call += BUILD - OPEN) {
     session l = {0};
     reset_fake();
@@ -549,7 +549,7 @@ static void test_missing_objects(void) {
   }
 }
 
-static void test_scratch_limit(void) {
+static void test_scratch_limit_is_enforced(void) {
   session l = {0};
   reset_fake();
   fake.scratch = 1000;
@@ -598,7 +598,7 @@ static void test_reasons_do_not_linger(void) {
 }
 
 /* A plan that fails verification never reaches the backend. */
-static void test_broken_plan(void) {
+static void test_broken_plan_is_refused(void) {
   vt_graph *g = sample_graph();
   vt_device *dev = NULL;
   vt_plan *p = NULL;
@@ -652,36 +652,36 @@ static void test_progress_reports(void) {
 
 /* ---- names and the registry ---- */
 
-static void expect_device_name(const char *name, vt_status want, const char *opened) {
+static void expect_device_of_name(const char *name, vt_status want, const char *name_or_error) {
   vt_device *dev = NULL;
   vt_diag d = {0};
   reset_fake();
   CHECK(vt_device_open(name, vt_alloc_default(), &dev, &d) == want);
   CHECK((dev != NULL) == (want == VT_OK));
-  if (dev != NULL) CHECK(strcmp(vt_device_name(dev), opened) == 0);
-  if (want != VT_OK) CHECK(strstr(d.text, opened) != NULL);
-  if (want != VT_OK && strstr(d.text, opened) == NULL) fprintf(stderr, "  %s\n", d.text);
+  if (dev != NULL) CHECK(strcmp(vt_device_name(dev), name_or_error) == 0);
+  if (want != VT_OK) CHECK(strstr(d.text, name_or_error) != NULL);
+  if (want != VT_OK && strstr(d.text, name_or_error) == NULL) fprintf(stderr, "  %s\n", d.text);
   vt_device_close(dev);
 }
 
 static void test_device_names(void) {
-  expect_device_name("fake", VT_OK, "fake:0");
-  expect_device_name("fake:0", VT_OK, "fake:0");
-  expect_device_name("fake:1", VT_OK, "fake:1");
-  expect_device_name("null", VT_OK, "null:0");
-  expect_device_name("reference:1", VT_OK, "reference:1");
-  expect_device_name("fake:2", VT_BACKEND, "'fake' has 2 devices, there is no number 2");
-  expect_device_name("null:1", VT_BACKEND, "'null' has 1 device, there is no number 1");
-  expect_device_name("nobody", VT_BACKEND,
-                     "no backend 'nobody'; there are: fake, null, reference, island");
-  expect_device_name("", VT_BACKEND, "no backend ''");
-  expect_device_name("fake:", VT_BACKEND, "no backend 'fake:'");
-  expect_device_name("fake:x", VT_BACKEND, "no backend 'fake:x'");
-  expect_device_name("fake:1x", VT_BACKEND, "no backend 'fake:1x'");
-  expect_device_name("fake:-1", VT_BACKEND, "no backend 'fake:-1'");
-  expect_device_name("fake:00000", VT_BACKEND, "no backend 'fake:00000'");
-  expect_device_name("fak", VT_BACKEND, "no backend 'fak'");
-  expect_device_name("FAKE", VT_BACKEND, "no backend 'FAKE'");
+  expect_device_of_name("fake", VT_OK, "fake:0");
+  expect_device_of_name("fake:0", VT_OK, "fake:0");
+  expect_device_of_name("fake:1", VT_OK, "fake:1");
+  expect_device_of_name("null", VT_OK, "null:0");
+  expect_device_of_name("reference:1", VT_OK, "reference:1");
+  expect_device_of_name("fake:2", VT_BACKEND, "'fake' has 2 devices, there is no number 2");
+  expect_device_of_name("null:1", VT_BACKEND, "'null' has 1 device, there is no number 1");
+  expect_device_of_name("nobody", VT_BACKEND,
+                        "no backend 'nobody'; there are: fake, null, reference, island");
+  expect_device_of_name("", VT_BACKEND, "no backend ''");
+  expect_device_of_name("fake:", VT_BACKEND, "no backend 'fake:'");
+  expect_device_of_name("fake:x", VT_BACKEND, "no backend 'fake:x'");
+  expect_device_of_name("fake:1x", VT_BACKEND, "no backend 'fake:1x'");
+  expect_device_of_name("fake:-1", VT_BACKEND, "no backend 'fake:-1'");
+  expect_device_of_name("fake:00000", VT_BACKEND, "no backend 'fake:00000'");
+  expect_device_of_name("fak", VT_BACKEND, "no backend 'fak'");
+  expect_device_of_name("FAKE", VT_BACKEND, "no backend 'FAKE'");
 }
 
 static void test_registry_rows(void) {
@@ -722,7 +722,7 @@ static void test_variant_names(void) {
   CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
     char word[VT_DEVICE_VARIANT];
-    vt_device_variant(dev, words[i].op, word);
+    vt_device_kernel_variant(dev, words[i].op, word);
     CHECK(strcmp(word, words[i].word) == 0);
   }
   vt_device_close(dev);
@@ -730,11 +730,11 @@ static void test_variant_names(void) {
 
 /* ---- plans for the real backends: the same core, different targets ---- */
 
-static void plan_digests(const char *name, const vt_graph *g, vt_hash256 *core,
-                         vt_hash256 *target) {
+static void get_plan_digests(const char *device, const vt_graph *g, vt_hash256 *core,
+                             vt_hash256 *target) {
   vt_device *dev = NULL;
   vt_plan *p = NULL;
-  CHECK(vt_device_open(name, vt_alloc_default(), &dev, NULL) == VT_OK);
+  CHECK(vt_device_open(device, vt_alloc_default(), &dev, NULL) == VT_OK);
   if (dev == NULL) exit(1);
   const vt_target t = vt_device_target(dev);
   CHECK(vt_plan_build(g, &(vt_plan_options){0}, &t, vt_alloc_default(), &p, NULL) == VT_OK);
@@ -744,7 +744,7 @@ static void plan_digests(const char *name, const vt_graph *g, vt_hash256 *core,
   vt_device_close(dev);
 }
 
-static void test_plan_digests(void) {
+static void test_backends_share_core_digest(void) {
   static const char *const names[] = {"null", "reference:0", "reference:1",
                                       "fake", "island:0",    "island:1"};
   enum { N = sizeof names / sizeof *names };
@@ -752,7 +752,7 @@ static void test_plan_digests(void) {
   vt_graph *g = sample_graph();
   reset_fake();
   for (int i = 0; i < N; i++) {
-    plan_digests(names[i], g, &core[i], &target[i]);
+    get_plan_digests(names[i], g, &core[i], &target[i]);
     CHECK(memcmp(&core[i], &core[0], sizeof *core) == 0);
     for (int k = 0; k < i; k++) CHECK(memcmp(&target[i], &target[k], sizeof *target) != 0);
   }
@@ -760,7 +760,7 @@ static void test_plan_digests(void) {
 }
 
 /* Each allocation fails in turn: VT_NOMEM with a message, and everything is freed. */
-static void test_out_of_memory(void) {
+static void test_session_out_of_memory(void) {
   vt_graph *g = sample_graph();
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
@@ -781,25 +781,25 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_successful_run();
-  test_each_call_fails();
-  test_each_run_error();
-  test_failing_allocations();
-  test_too_little_memory();
-  test_refused_step();
+  test_calls_of_successful_run();
+  test_each_failing_call_is_reported();
+  test_status_of_each_run_error();
+  test_failing_buffers_are_reported();
+  test_too_little_memory_is_refused();
+  test_refused_step_is_reported();
   test_run_error_messages();
-  test_mode_left_behind();
-  test_impossible_capabilities();
-  test_missing_objects();
-  test_scratch_limit();
+  test_changed_mode_fails_the_run();
+  test_impossible_caps_are_refused();
+  test_calls_that_return_no_object();
+  test_scratch_limit_is_enforced();
   test_reasons_do_not_linger();
-  test_broken_plan();
+  test_broken_plan_is_refused();
   test_progress_reports();
   test_device_names();
   test_registry_rows();
   test_listed_ops();
   test_variant_names();
-  test_plan_digests();
-  test_out_of_memory();
+  test_backends_share_core_digest();
+  test_session_out_of_memory();
   TEST_DONE();
 }

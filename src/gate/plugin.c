@@ -34,7 +34,7 @@ void vt_plugin_display_name(const char *path, char out[VT_PLUGIN_NAME]) {
 
 /* ---- the file ---- */
 
-static vt_status read_file(const char *path, vt_sealed *out, vt_diag *d) {
+static vt_status read_plugin_file(const char *path, vt_sealed *out, vt_diag *d) {
   static const char elf[4] = {0x7f, 'E', 'L', 'F'};
   vt_diag why = {0};
   char head[4] = "";
@@ -198,7 +198,7 @@ vt_status vt_plugin_load(const char *path, uint32_t ordinal, const vt_device_opt
     return VT_OK;
   }
   vt_sealed image = {0};
-  VT_TRY(read_file(path, &image, d));
+  VT_TRY(read_plugin_file(path, &image, d));
   int certified;
   const vt_plugin_candidate b = {
       .path = path, .device = ordinal, .content = &image.hash, .isa = how->isa};

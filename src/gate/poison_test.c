@@ -32,7 +32,7 @@ static int all_bytes_are(const void *p, size_t n, uint8_t byte) {
   return 1;
 }
 
-static int is_correct(const float *y) {
+static int is_expected_result(const float *y) {
   for (int i = 0; i < N; i++)
     if (y[i] != 2 * (float)i * (float)i) return 0;
   return 1;
@@ -40,14 +40,14 @@ static int is_correct(const float *y) {
 
 /* Poison fills every byte of temporaries and outputs but no input, and a run afterwards is
  * correct. */
-static void test_poisoned_memory(const char *name) {
+static void test_poison_fills_memory(const char *device) {
   static float in[N], h[N], y[N];
   vt_graph *g = sample_graph();
   vt_device *dev = NULL;
   vt_plan *p = NULL;
   vt_exec *x = NULL;
   for (int i = 0; i < N; i++) in[i] = (float)i;
-  CHECK(vt_device_open(name, vt_alloc_default(), &dev, NULL) == VT_OK);
+  CHECK(vt_device_open(device, vt_alloc_default(), &dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(dev);
   CHECK(vt_plan_build(g, &(vt_plan_options){0}, &target, vt_alloc_default(), &p, NULL) == VT_OK);
   CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_OK);
@@ -57,7 +57,7 @@ static void test_poisoned_memory(const char *name) {
     CHECK(vt_exec_read(x, H, h, NULL) == VT_OK && all_bytes_are(h, sizeof h, (uint8_t)byte));
     CHECK(vt_exec_read(x, Y, y, NULL) == VT_OK && all_bytes_are(y, sizeof y, (uint8_t)byte));
     CHECK(vt_exec_run(x, NULL) == VT_OK && vt_exec_read(x, Y, y, NULL) == VT_OK);
-    CHECK(is_correct(y));
+    CHECK(is_expected_result(y));
   }
   vt_exec_free(x);
   vt_plan_free(p);
@@ -88,9 +88,9 @@ static void test_counting_mode_changes(void) {
 }
 
 int main(void) {
-  test_poisoned_memory("reference:0");
-  test_poisoned_memory("island:0");
-  test_poisoned_memory("island:1");
+  test_poison_fills_memory("reference:0");
+  test_poison_fills_memory("island:0");
+  test_poison_fills_memory("island:1");
   test_counting_mode_changes();
   TEST_DONE();
 }

@@ -123,7 +123,7 @@ static int read_pipe(pipe_text *h) {
 
 /* Waits up to `ms` milliseconds for output of the child and reads it; returns 1 if there was some.
  * A pipe that has come to its end is closed. */
-static int poll_pipes(child *c, int ms) {
+static int wait_and_read_pipes(child *c, int ms) {
   pipe_text *const all[2] = {&c->report, &c->printed};
   struct pollfd polled[2];
   for (int i = 0; i < 2; i++) polled[i] = (struct pollfd){.fd = all[i]->fd, .events = POLLIN};
@@ -142,8 +142,8 @@ static int poll_pipes(child *c, int ms) {
 }
 
 /* 1 if the child has ended. Its exit status is not collected here, so that its process id cannot be
- * reused before wait_for_end kills its process group. */
-static int has_ended(child *c) {
+ * reused before read_until_end_or_kill kills its process group. */
+static int has_child_ended(child *c) {
   siginfo_t info = {0};
   if (waitid(P_PID, (id_t)c->pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return errno == ECHILD;
   return info.si_pid == c->pid;
@@ -161,14 +161,14 @@ static void collect_exit_status(child *c) {
 
 /* Reads output until the child ends or `ms` milliseconds have passed; then kills the child and the
  * processes that it started. */
-static void wait_for_end(child *c, uint32_t ms) {
+static void read_until_end_or_kill(child *c, uint32_t ms) {
   const uint64_t start_child = vt_clock_ns(), limit = (uint64_t)ms * 1000000;
-  while (!has_ended(c) && !c->timed_out) {
-    (void)poll_pipes(c, STEP_MS);
+  while (!has_child_ended(c) && !c->timed_out) {
+    (void)wait_and_read_pipes(c, STEP_MS);
     c->timed_out = vt_clock_ns() - start_child > limit;
   }
   (void)kill(-c->pid, SIGKILL); /* kills the child and the processes that it started */
-  for (int i = 0; i < LAST_READS && poll_pipes(c, 0); i++) continue;
+  for (int i = 0; i < LAST_READS && wait_and_read_pipes(c, 0); i++) continue;
   collect_exit_status(c);
 }
 
@@ -293,7 +293,7 @@ static vt_status run_child(const vt_sealed *program, const vt_sealed *plugin, ui
   child c = {.pid = -1};
   const int error = start_child(&c, program->fd, plugin->fd, ordinal);
   if (error != 0) return fail_system("cannot start a process", error, d);
-  wait_for_end(&c, ms);
+  read_until_end_or_kill(&c, ms);
   if (c.report.fd >= 0) close(c.report.fd);
   if (c.printed.fd >= 0) close(c.printed.fd);
   return status_of_ended_child(&c, path, ms, d);

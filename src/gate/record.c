@@ -37,7 +37,7 @@ void vt_record_done(vt_record *r) { vt_arena_done(&r->arena); }
 
 /* ---- a run ---- */
 
-uint64_t vt_record_now(const vt_record *r) { return r->measure ? vt_clock_ns() : 0; }
+uint64_t vt_record_now_if_measuring(const vt_record *r) { return r->measure ? vt_clock_ns() : 0; }
 
 void vt_record_begin_run(vt_record *r) {
   if (r->measure) {
@@ -50,7 +50,7 @@ void vt_record_begin_run(vt_record *r) {
 
 void vt_record_end_run(vt_record *r) { r->counts.wall_ns = vt_clock_ns() - r->counts.begin_ns; }
 
-void vt_record_step_begins(vt_record *r) { r->mark = vt_record_now(r); }
+void vt_record_step_begins(vt_record *r) { r->mark = vt_record_now_if_measuring(r); }
 
 void vt_record_step_ends(vt_record *r, uint32_t step) {
   if (!r->measure) return;
@@ -58,14 +58,14 @@ void vt_record_step_ends(vt_record *r, uint32_t step) {
   r->end[step] = r->mark = vt_clock_ns();
 }
 
-/* Stores the times of a step that a backend gave as nanoseconds since `from`. The backend is not
- * trusted: times are cut off at `had`, the time that has passed since `from`, and a step that ends
- * before it begins is ignored. */
-static void set_step_time(vt_record *r, uint32_t step, uint64_t from, uint64_t begin, uint64_t end,
-                          uint64_t had) {
+/* Stores the times of a step that a backend gave as nanoseconds since `origin`. The backend is not
+ * trusted: times are cut off at `elapsed`, the time that has passed since `origin`, and a step that
+ * ends before it begins is ignored. */
+static void set_step_time(vt_record *r, uint32_t step, uint64_t origin, uint64_t begin,
+                          uint64_t end, uint64_t elapsed) {
   if (begin > end) return;
-  r->begin[step] = from + (begin < had ? begin : had);
-  r->end[step] = from + (end < had ? end : had);
+  r->begin[step] = origin + (begin < elapsed ? begin : elapsed);
+  r->end[step] = origin + (end < elapsed ? end : elapsed);
 }
 
 void vt_record_set_backend_times(vt_record *r, uint32_t first, uint32_t end, const vt_bk_metrics *m,

@@ -23,7 +23,7 @@ vt_status vt_record_init(vt_record *r, const vt_plan *p, int measure, vt_alloc a
 void vt_record_done(vt_record *r); /* frees the arrays; also valid for a zeroed record */
 
 /* The time of the clock if times are recorded, else 0. */
-uint64_t vt_record_now(const vt_record *r);
+uint64_t vt_record_now_if_measuring(const vt_record *r);
 void vt_record_begin_run(vt_record *r);
 void vt_record_end_run(vt_record *r);
 /* Record the progress of a run: the next step begins now; backend step `step` has ended now. */

@@ -180,7 +180,7 @@ static uint64_t count_timed_steps_with(int has_metrics, int answer, int no_progr
   return n;
 }
 
-static void test_time_sources(void) {
+static void test_step_times_of_each_source(void) {
   for (int streamed = 0; streamed < 2; streamed++) {
     CHECK(count_timed_steps_with(1, GOOD, 0, 1, streamed) == N_STEPS);
     CHECK(count_timed_steps_with(1, GOOD, 1, 1, streamed) == N_STEPS);
@@ -193,7 +193,7 @@ static void test_time_sources(void) {
 }
 
 /* Incomplete metrics are ignored; times later than now are cut off. */
-static void test_wrong_metrics(void) {
+static void test_wrong_metrics_are_ignored(void) {
   CHECK(count_timed_steps_with(1, NOTHING, 0, 1, 0) == 0);
   CHECK(count_timed_steps_with(1, TOO_FEW, 0, 1, 0) == 0);
   CHECK(count_timed_steps_with(1, NO_ARRAYS, 0, 1, 0) == 0);
@@ -276,8 +276,8 @@ static void test_recorded_phases(void) {
 }
 
 int main(void) {
-  test_time_sources();
-  test_wrong_metrics();
+  test_step_times_of_each_source();
+  test_wrong_metrics_are_ignored();
   test_times_of_segments();
   test_recorded_copies();
   test_step_costs();

@@ -51,7 +51,7 @@ struct vt_device {
 /* The bodies of backend step `index`, or NULL if the backend step is a dense copy. *step must be
  * the schedule step that `index` belongs to; it is increased if `index` is that step itself, not a
  * copy made for it. */
-const vt_nested *vt_plan_bodies_of_bk_step(const vt_plan *p, uint32_t index, uint32_t *step);
+const vt_nested *vt_plan_next_bodies_of_bk_step(const vt_plan *p, uint32_t index, uint32_t *step);
 /* Handles a backend's report that step number `step` is done: records its time and calls the
  * listener. */
 void vt_exec_step_done(vt_exec *x, uint64_t step);

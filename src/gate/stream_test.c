@@ -2,7 +2,7 @@
  * stream_test.c - runs the real backends with no, some and all parameters streamed from host
  * memory. Results must have the same bits, copies must be those of the plan, errors and progress
  * must name the same steps, and runs must not allocate. A session is a device, a plan and an
- * execution of one sample graph. */
+ * execution of one sample graph. `stream` is the number of streamed parameters, or 3 for "*". */
 #include <string.h>
 #include <sys/resource.h>
 #include "process_test.h"
@@ -80,21 +80,21 @@ static void end_session(session *t) {
   CHECK(t->fault.live == 0);
 }
 
-static float test_value(int i) { return (float)(i * 37 % 23 - 11) / 8; }
+static float value_at_index(int i) { return (float)(i * 37 % 23 - 11) / 8; }
 
-static void write_inputs(session *t, int64_t last) {
-  const int64_t index[3] = {2, 0, last};
+static void write_inputs(session *t, int64_t last_index) {
+  const int64_t index[3] = {2, 0, last_index};
   float data[42];
-  for (int i = 0; i < 42; i++) data[i] = test_value(i);
+  for (int i = 0; i < 42; i++) data[i] = value_at_index(i);
   CHECK(vt_exec_write(t->x, X, data, NULL) == VT_OK);
   CHECK(vt_exec_write(t->x, INDEX, index, NULL) == VT_OK);
 }
 
 static void write_params(session *t) {
   float data[42];
-  for (int i = 0; i < 42; i++) data[i] = test_value(i + 5);
+  for (int i = 0; i < 42; i++) data[i] = value_at_index(i + 5);
   CHECK(vt_exec_write(t->x, W, data, NULL) == VT_OK);
-  for (int i = 0; i < 42; i++) data[i] = test_value(i + 11);
+  for (int i = 0; i < 42; i++) data[i] = value_at_index(i + 11);
   CHECK(vt_exec_write(t->x, V, data, NULL) == VT_OK);
 }
 
@@ -107,8 +107,9 @@ static void compute_expected(float y[21]) {
       float sum = 0;
       for (int k = 0; k < 5; k++) {
         float h = 0;
-        for (int j = 0; j < 6; j++) h += test_value(rows[i] * 6 + j) * test_value(j * 5 + k + 5);
-        sum += h * test_value(n * 5 + k + 11);
+        for (int j = 0; j < 6; j++)
+          h += value_at_index(rows[i] * 6 + j) * value_at_index(j * 5 + k + 5);
+        sum += h * value_at_index(n * 5 + k + 11);
       }
       y[i * 7 + n] = sum + sum;
     }
@@ -116,18 +117,19 @@ static void compute_expected(float y[21]) {
 
 /* Sums the bytes of the plan's transfers to the device, from the device, and of streamed
  * parameters. */
-static void sum_transfers(const vt_plan *p, uint64_t *to, uint64_t *from, uint64_t *streamed) {
-  *to = *from = *streamed = 0;
+static void sum_transfer_bytes(const vt_plan *p, uint64_t *to_device, uint64_t *from_device,
+                               uint64_t *streamed) {
+  *to_device = *from_device = *streamed = 0;
   for (uint32_t i = 0; i < p->n_transfers; i++) {
     const vt_transfer *t = &p->transfers[i];
-    *(t->direction == VT_TO_DEVICE ? to : from) += t->bytes;
+    *(t->direction == VT_TO_DEVICE ? to_device : from_device) += t->bytes;
     if (p->buffers[t->value].class == VT_CLASS_HOST) *streamed += t->bytes;
   }
 }
 
 /* ---- results and traffic ---- */
 
-static void run_and_compare(session *t) {
+static void run_and_check_result(session *t) {
   float want[21], y[21] = {0};
   compute_expected(want);
   CHECK(vt_exec_run(t->x, &t->d) == VT_OK);
@@ -135,10 +137,10 @@ static void run_and_compare(session *t) {
   CHECK(memcmp(y, want, sizeof y) == 0);
 }
 
-static void expect_traffic(const session *t, uint64_t to, uint64_t from) {
+static void expect_traffic(const session *t, uint64_t to_device, uint64_t from_device) {
   uint64_t was_to = 1, was_from = 1;
   vt_exec_bytes_copied(t->x, &was_to, &was_from);
-  CHECK(was_to == to && was_from == from);
+  CHECK(was_to == to_device && was_from == from_device);
 }
 
 static void check_results_and_traffic(const char *device, uint32_t stream) {
@@ -150,19 +152,19 @@ static void check_results_and_traffic(const char *device, uint32_t stream) {
   if (t.x == NULL) fprintf(stderr, "  %s %u: %s\n", device, stream, t.d.text);
   if (t.x == NULL) exit(1);
   const long asked = t.fault.asked;
-  sum_transfers(t.p, &to, &from, &streamed);
+  sum_transfer_bytes(t.p, &to, &from, &streamed);
   CHECK(streamed == cost[stream] && to == 96 + 24 + streamed && from == 84);
   CHECK((t.p->class_bytes[VT_CLASS_HOST] > 0) == (stream > 0));
   write_params(&t);
   write_inputs(&t, 3);
-  run_and_compare(&t);
+  run_and_check_result(&t);
   expect_traffic(&t, to, from);
   write_inputs(&t, 3); /* the counts must start at zero for the next run */
-  run_and_compare(&t);
+  run_and_check_result(&t);
   expect_traffic(&t, to, from);
-  run_and_compare(&t); /* a run without new inputs must not copy inputs */
+  run_and_check_result(&t); /* a run without new inputs must not copy inputs */
   expect_traffic(&t, streamed, from);
-  CHECK(vt_exec_read(t.x, V, back, &t.d) == VT_OK && back[34] == test_value(34 + 11));
+  CHECK(vt_exec_read(t.x, V, back, &t.d) == VT_OK && back[34] == value_at_index(34 + 11));
   CHECK(t.fault.asked == asked && t.d.code == VT_OK);
   end_session(&t);
 }
@@ -189,10 +191,10 @@ static void check_progress_and_errors(const char *device, uint32_t stream) {
   write_params(&t);
   write_inputs(&t, 3);
   vt_exec_set_progress(t.x, record_progress, &h);
-  run_and_compare(&t);
+  run_and_check_result(&t);
   CHECK(h.n == t.p->n_bk_steps && h.done == h.total);
   h = (progress_record){0};
-  run_and_compare(&t);
+  run_and_check_result(&t);
   CHECK(h.n == t.p->n_bk_steps && h.done == h.total);
   CHECK(t.p->n_bk_steps == (strcmp(device, "island:1") == 0 ? 5 : 4));
   vt_exec_set_progress(t.x, NULL, NULL);
@@ -201,7 +203,7 @@ static void check_progress_and_errors(const char *device, uint32_t stream) {
   CHECK(strcmp(t.d.text, "'y' = gather: index -9 at position 2 is out of range") == 0);
   t.d = (vt_diag){0};
   write_inputs(&t, 3); /* a run after a failed one must work */
-  run_and_compare(&t);
+  run_and_check_result(&t);
   end_session(&t);
 }
 
@@ -245,7 +247,7 @@ static vt_graph *graph_of_two_sums(void) {
 /* The parameters are uploaded one at a time, but the device's memory is the host's, so the program
  * needs the memory of both sides. `mib` limits the process to that many MiB more, which is too
  * little. */
-static void check_host_memory(const char *device, rlim_t mib) {
+static void check_too_little_host_memory(const char *device, rlim_t mib) {
   char want[200];
   struct rlimit old, limit;
   session t = {.g = graph_of_two_sums()};
@@ -254,7 +256,7 @@ static void check_host_memory(const char *device, rlim_t mib) {
   CHECK(vt_device_open(device, a, &t.dev, NULL) == VT_OK);
   const vt_target target = vt_device_target(t.dev);
   CHECK(vt_plan_build(t.g, &o, &target, a, &t.p, &t.d) == VT_OK && getrlimit(RLIMIT_AS, &old) == 0);
-  if (t.p == NULL || process_size() == 0) exit(vt_test_failed != 0 ? 1 : 77);
+  if (t.p == NULL || process_virtual_bytes() == 0) exit(vt_test_failed != 0 ? 1 : 77);
   const uint64_t temporary = t.p->class_bytes[VT_CLASS_TEMP];
   snprintf(want, sizeof want,
            "the program needs %llu bytes (temporary %llu, output 256, host_parameter %d) on the "
@@ -262,7 +264,7 @@ static void check_host_memory(const char *device, rlim_t mib) {
            (unsigned long long)(temporary + 256 + 200 * MIB), (unsigned long long)temporary,
            200 * MIB);
   CHECK(temporary >= 100 * MIB && temporary < 101 * MIB);
-  limit = (struct rlimit){process_size() + mib * MIB, old.rlim_max};
+  limit = (struct rlimit){process_virtual_bytes() + mib * MIB, old.rlim_max};
   CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
   CHECK(vt_exec_new(t.dev, t.p, a, &t.x, &t.d) == VT_NOMEM);
   CHECK(strncmp(t.d.text, want, strlen(want)) == 0);
@@ -273,10 +275,10 @@ static void check_host_memory(const char *device, rlim_t mib) {
 
 /* 150 MiB are too little for the parameters on the host; 250 MiB are enough for either side, but
  * not for both. */
-static void test_too_little_host_memory(void) {
+static void test_host_memory_is_checked(void) {
   for (uint32_t i = 0; i < N_DEVICES; i++) {
-    check_host_memory(devices[i], 150);
-    check_host_memory(devices[i], 250);
+    check_too_little_host_memory(devices[i], 150);
+    check_too_little_host_memory(devices[i], 250);
   }
 }
 
@@ -287,6 +289,6 @@ int main(void) {
       check_progress_and_errors(devices[i], stream);
     }
   test_each_failing_allocation();
-  test_too_little_host_memory();
+  test_host_memory_is_checked();
   TEST_DONE();
 }

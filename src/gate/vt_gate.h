@@ -87,7 +87,7 @@ int vt_device_lists_op(const void *dev, uint32_t op);
 /* Writes the name that the device gives for its kernel variant of an op, "vector"; "" if it gives
  * none. */
 enum { VT_DEVICE_VARIANT = 16 };
-void vt_device_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]);
+void vt_device_kernel_variant(const vt_device *dev, uint32_t op, char out[VT_DEVICE_VARIANT]);
 /* The device as a target for the planner; valid as long as the device. */
 vt_target vt_device_target(vt_device *dev);
 

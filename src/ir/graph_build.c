@@ -60,25 +60,27 @@ static uint32_t fail_no_memory(vt_graph_builder *gb) {
 /* Makes space for `more` items behind the n in use, and returns the array. The array is resized by
  * the allocator, not by the arena, because an arena would keep every smaller copy. NULL if memory
  * runs out; the array then stays as it was. */
-static void *grow_array(const vt_graph *g, void *array, uint64_t n, uint64_t more,
-                        uint32_t *capacity, size_t size) {
+static void *grow_array(const vt_graph *g, void *array, uint64_t used, uint64_t more,
+                        uint32_t *capacity, size_t item_size) {
   const vt_alloc a = g->arena.a.resize != NULL ? g->arena.a : vt_alloc_default();
   uint64_t larger = *capacity == 0 ? 16 : 2 * (uint64_t)*capacity;
-  if (n + more <= *capacity && array != NULL) return array;
-  while (larger < n + more) larger *= 2;
-  if (larger > UINT32_MAX || larger > SIZE_MAX / size) return NULL;
-  void *made = a.resize(a.user, array, *capacity * size, (size_t)larger * size);
+  if (used + more <= *capacity && array != NULL) return array;
+  while (larger < used + more) larger *= 2;
+  if (larger > UINT32_MAX || larger > SIZE_MAX / item_size) return NULL;
+  void *made = a.resize(a.user, array, *capacity * item_size, (size_t)larger * item_size);
   if (made != NULL) *capacity = (uint32_t)larger;
   return made;
 }
 
 /* Frees the unused end of an array. The array stays as it is if the allocator cannot shrink it. */
-static void *shrink_array(const vt_graph *g, void *array, uint32_t n, uint32_t *capacity,
-                          size_t size) {
+static void *shrink_array(const vt_graph *g, void *array, uint32_t used, uint32_t *capacity,
+                          size_t item_size) {
   const vt_alloc a = g->arena.a.resize != NULL ? g->arena.a : vt_alloc_default();
-  void *made = n > 0 && n < *capacity ? a.resize(a.user, array, *capacity * size, n * size) : NULL;
+  void *made = used > 0 && used < *capacity
+                   ? a.resize(a.user, array, *capacity * item_size, used * item_size)
+                   : NULL;
   if (made == NULL) return array;
-  *capacity = n;
+  *capacity = used;
   return made;
 }
 
@@ -121,7 +123,7 @@ static int reserve_node(vt_graph *g, uint32_t n_in) {
 
 /* Writes the argument and result types of the waiting bodies to `t`, for the type rule of the op
  * that will own them. Returns 0 if memory runs out. */
-static int get_body_types(vt_graph_builder *gb, vt_body_type t[VT_MAX_BODIES]) {
+static int list_waiting_body_types(vt_graph_builder *gb, vt_body_type t[VT_MAX_BODIES]) {
   for (uint32_t i = 0; i < gb->n_body; i++) {
     const vt_graph *body = gb->body[i];
     vt_type *in = VT_NEW_N(&gb->g->arena, vt_type, body->n_ports);
@@ -134,7 +136,7 @@ static int get_body_types(vt_graph_builder *gb, vt_body_type t[VT_MAX_BODIES]) {
 
 /* Gives the waiting bodies to `node`. Returns 0 if memory runs out; the bodies then still belong to
  * the builder, which frees them. */
-static int attach_bodies(vt_graph_builder *gb, vt_node *node) {
+static int attach_waiting_bodies(vt_graph_builder *gb, vt_node *node) {
   if (gb->n_body == 0) return 1;
   node->body = vt_arena_copy(&gb->g->arena, gb->body, gb->n_body * sizeof *gb->body);
   if (node->body == NULL) return 0;
@@ -160,7 +162,7 @@ static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uin
   uint32_t n_out = 0;
   const void *copy =
       vt_arena_copy(&g->arena, attrs == NULL ? op->attrs->defaults : attrs, op->attrs->size);
-  if (copy == NULL || !get_body_types(gb, body)) return fail_no_memory(gb);
+  if (copy == NULL || !list_waiting_body_types(gb, body)) return fail_no_memory(gb);
   if (load_operand_types(gb, op, in, n) != VT_OK) return VT_NO_VALUE;
   vt_diag why = {0};
   const vt_rule rule = {gb->b.dims, gb->types, n, copy, gb->n_body, body};
@@ -176,7 +178,7 @@ static uint32_t add_node(vt_builder *b, uint32_t number, const uint32_t *in, uin
                   .group = gb->group,
                   .attrs = copy};
   const uint32_t index = g->n_nodes;
-  if (!reserve_node(g, n) || !attach_bodies(gb, &node)) return fail_no_memory(gb);
+  if (!reserve_node(g, n) || !attach_waiting_bodies(gb, &node)) return fail_no_memory(gb);
   if (n > 0) memcpy(g->operands + g->n_operands, in, n * sizeof *in);
   g->n_operands += n;
   g->nodes[g->n_nodes++] = node;
@@ -238,7 +240,7 @@ static uint32_t find_name_slot(const vt_graph_builder *gb, const char *name) {
   return i;
 }
 
-static int grow_names(vt_graph_builder *gb) {
+static int reserve_name_slot(vt_graph_builder *gb) {
   const vt_alloc a = gb->g->arena.a;
   const char **old = gb->names;
   const uint32_t n = gb->cap_names;
@@ -256,7 +258,7 @@ static int grow_names(vt_graph_builder *gb) {
 /* Adds `name` to the set of names in use and returns the arena's copy of it; NULL if the name is
  * already in use, or if memory runs out, which sets arena.failed. */
 static const char *claim_name(vt_graph_builder *gb, const char *name) {
-  if (!grow_names(gb)) {
+  if (!reserve_name_slot(gb)) {
     gb->g->arena.failed = 1;
     return NULL;
   }
@@ -346,7 +348,7 @@ void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value)
 }
 
 /* Frees the memory that only building needs. */
-static void free_scratch(vt_graph_builder *gb) {
+static void free_building_memory(vt_graph_builder *gb) {
   const vt_alloc a = gb->g->arena.a;
   vt_alloc_free(a, gb->names, gb->cap_names * sizeof *gb->names);
   vt_alloc_free(a, gb->types, gb->cap_types * sizeof *gb->types);
@@ -356,7 +358,7 @@ static void free_scratch(vt_graph_builder *gb) {
 
 /* Takes the finished graph out of the builder, without verifying it. NULL after any failure; the
  * unfinished graph is then freed. */
-static vt_graph *finish_graph(vt_graph_builder *gb) {
+static vt_graph *take_finished_graph(vt_graph_builder *gb) {
   vt_graph *g = gb->g;
   if (gb->status == VT_OK && vt_arena_status(&g->arena) != VT_OK)
     (void)vt_graph_fail(gb, VT_NOMEM, "out of memory");
@@ -366,7 +368,7 @@ static vt_graph *finish_graph(vt_graph_builder *gb) {
     vt_graph_drop(gb);
     return NULL;
   }
-  free_scratch(gb);
+  free_building_memory(gb);
   g->values = shrink_array(g, g->values, g->n_values, &g->cap_values, sizeof *g->values);
   g->nodes = shrink_array(g, g->nodes, g->n_nodes, &g->cap_nodes, sizeof *g->nodes);
   g->operands = shrink_array(g, g->operands, g->n_operands, &g->cap_operands, sizeof *g->operands);
@@ -375,7 +377,7 @@ static vt_graph *finish_graph(vt_graph_builder *gb) {
 }
 
 vt_status vt_graph_freeze(vt_graph_builder *gb, vt_graph **out) {
-  vt_graph *g = finish_graph(gb);
+  vt_graph *g = take_finished_graph(gb);
   if (g == NULL) return gb->status;
   const vt_status s = vt_graph_verify(g, gb->d);
   if (s == VT_OK) {
@@ -391,7 +393,7 @@ void vt_graph_drop(vt_graph_builder *gb) {
   gb->n_body = 0;
   if (gb->g == NULL) return;
   if (gb->inner != NULL) vt_graph_drop(gb->inner);
-  free_scratch(gb);
+  free_building_memory(gb);
   vt_graph_free(gb->g);
   gb->g = NULL;
 }
@@ -426,7 +428,7 @@ vt_graph_builder *vt_graph_open_body(vt_graph_builder *gb, const char *const *na
 }
 
 /* Adds a reshape to the same shape, which copies the value. */
-static uint32_t add_copy(vt_graph_builder *gb, uint32_t value) {
+static uint32_t add_copy_node(vt_graph_builder *gb, uint32_t value) {
   const vt_type *t = value_type(&gb->b, value);
   if (t == NULL) return VT_NO_VALUE;
   const vt_type type = *t;
@@ -440,7 +442,7 @@ static void add_body_results(vt_graph_builder *body, const uint32_t *out, uint32
     int own = known && body->g->values[out[i]].node != VT_NO_NODE;
     for (uint32_t k = 0; own && k < i; k++) own = body->g->results[k].value != out[i];
     snprintf(name, sizeof name, "%u", i);
-    vt_graph_add_result(body, name, own ? out[i] : add_copy(body, out[i]));
+    vt_graph_add_result(body, name, own ? out[i] : add_copy_node(body, out[i]));
   }
 }
 
@@ -449,7 +451,7 @@ void vt_graph_close_body(vt_graph_builder *body, const uint32_t *out, uint32_t n
   add_body_results(body, out, n);
   gb->inner = NULL;
   if (body->status == VT_OK) vt_graph_copy_dims(body, gb->b.dims);
-  vt_graph *made = finish_graph(body); /* a body is verified together with the outer graph */
+  vt_graph *made = take_finished_graph(body); /* a body is verified together with the outer graph */
   if (made == NULL) {
     (void)record_failure(gb, body->status);
     return;

@@ -30,7 +30,7 @@ static void print_value_name(const vt_graph *g, uint32_t value, int canonical, v
   vt_text_add(out, "%s", named ? v->name : automatic_name(v, buffer));
 }
 
-void vt_port_print_suffix(const vt_graph *g, const vt_port *p, vt_text *out) {
+void vt_port_print_range_and_init(const vt_graph *g, const vt_port *p, vt_text *out) {
   const vt_init_info *init = vt_init_get(p->init);
   if (p->has_range) {
     vt_text_add(out, "in ");
@@ -48,7 +48,7 @@ static void print_port(const vt_graph *g, const vt_port *p, vt_text *out) {
   vt_text_add(out, "  %s %s: ", p->kind == VT_PORT_INPUT ? "input" : "param", p->name);
   vt_type_print(&g->dims, &g->values[p->value].type, out);
   vt_text_add(out, "%s", p->has_range || p->init != 0 ? " " : "");
-  vt_port_print_suffix(g, p, out);
+  vt_port_print_range_and_init(g, p, out);
   vt_text_add(out, "\n");
 }
 

@@ -98,7 +98,7 @@ static vt_graph *good_graph(void) {
   return g;
 }
 
-static void test_good_graph(void) {
+static void test_good_graph_verifies(void) {
   static const char *const names[N_VALUES] = {"x", "i", "w", "b", "h", "t", "y", "_3", "_4"};
   vt_graph *g = good_graph();
   vt_diag d = {0};
@@ -153,7 +153,7 @@ static void node_lacks_operand(vt_graph *g) { g->nodes[1].n_in = 1; }
 static void node_has_two_results(vt_graph *g) { g->nodes[0].n_out = 2; }
 static void node_has_no_result(vt_graph *g) { g->nodes[0].n_out = 0; }
 static void first_out_beyond_values(vt_graph *g) { g->nodes[0].first_out = g->n_values; }
-static void result_of_another_node(vt_graph *g) { g->nodes[0].first_out = T; }
+static void node_claims_result_of_another(vt_graph *g) { g->nodes[0].first_out = T; }
 static void value_names_another_node(vt_graph *g) { g->values[T].node = 0; }
 static void value_names_missing_node(vt_graph *g) { g->values[SUM].node = 99; }
 static void result_is_marked_as_port(vt_graph *g) { g->values[H].node = VT_NO_NODE; }
@@ -207,7 +207,7 @@ static void keep_contradicts_type(vt_graph *g) { writable_sum_attrs(g)->keep = 1
 
 static void port_kind_is_zero(vt_graph *g) { g->ports[0].kind = 0; }
 static void port_kind_output(vt_graph *g) { g->ports[0].kind = VT_PORT_OUTPUT; }
-static void port_value_beyond(vt_graph *g) { g->ports[0].value = g->n_values; }
+static void port_value_beyond_values(vt_graph *g) { g->ports[0].value = g->n_values; }
 static void port_has_value_of_another_port(vt_graph *g) { g->ports[0].value = I; }
 static void port_has_value_of_node(vt_graph *g) { g->ports[0].value = H; }
 static void port_index_wrong(vt_graph *g) { g->values[X].index = 1; }
@@ -266,7 +266,7 @@ static const struct {
     FAULT(node_has_two_results),
     FAULT(node_has_no_result),
     FAULT(first_out_beyond_values),
-    FAULT(result_of_another_node),
+    FAULT(node_claims_result_of_another),
     FAULT(value_names_another_node),
     FAULT(value_names_missing_node),
     FAULT(result_is_marked_as_port),
@@ -301,7 +301,7 @@ static const struct {
     FAULT(keep_contradicts_type),
     FAULT(port_kind_is_zero),
     FAULT(port_kind_output),
-    FAULT(port_value_beyond),
+    FAULT(port_value_beyond_values),
     FAULT(port_has_value_of_another_port),
     FAULT(port_has_value_of_node),
     FAULT(port_index_wrong),
@@ -342,7 +342,7 @@ static void test_verify_finds_each_fault(void) {
 
 /* ---- a graph with bodies: cond(p, x, x) whose two bodies both give neg(a), exp(neg(a)) ---- */
 
-static vt_status build_cond(vt_graph **out, uint32_t group) {
+static vt_status build_graph_with_cond(vt_graph **out, uint32_t group_in_body) {
   vt_graph_builder gb;
   vt_diag d = {0};
   const vt_type x = vector_type(VT_DTYPE_F32, 4), p = {.dtype = VT_DTYPE_BOOL};
@@ -352,7 +352,7 @@ static vt_status build_cond(vt_graph **out, uint32_t group) {
   for (int i = 0; i < 2; i++) {
     vt_builder *body = gb.b.open(&gb.b, &x, 1);
     const uint32_t a = vt_build1(body, VT_OP_neg, 0);
-    if (i == 1) ((vt_graph_builder *)body->self)->group = group;
+    if (i == 1) ((vt_graph_builder *)body->self)->group = group_in_body;
     const uint32_t both[] = {a, vt_build1(body, VT_OP_exp, a)};
     gb.b.close(body, both, 2);
   }
@@ -362,18 +362,18 @@ static vt_status build_cond(vt_graph **out, uint32_t group) {
   return vt_graph_freeze(&gb, out);
 }
 
-static vt_graph *second_body(vt_graph *g) { return g->nodes[0].body[1]; }
+static vt_graph *second_body_of_cond(vt_graph *g) { return g->nodes[0].body[1]; }
 
-static void body_operand_is_later(vt_graph *g) { second_body(g)->operands[0] = 2; }
-static void body_type_changed(vt_graph *g) { second_body(g)->values[1].type.dim[0] = 5; }
-static void body_op_changed(vt_graph *g) { second_body(g)->nodes[1].op = VT_OP_matmul; }
-static void body_result_beyond_values(vt_graph *g) { second_body(g)->results[1].value = 3; }
-static void body_without_results(vt_graph *g) { second_body(g)->n_results = 0; }
-static void body_result_twice(vt_graph *g) { second_body(g)->results[1].value = 1; }
-static void body_result_is_argument(vt_graph *g) { second_body(g)->results[1].value = 0; }
-static void body_name_twice(vt_graph *g) { second_body(g)->values[1].name = "a0"; }
-static void body_has_param(vt_graph *g) { second_body(g)->ports[0].kind = VT_PORT_PARAM; }
-static void body_has_symbol(vt_graph *g) { second_body(g)->dims.n_symbols = 1; }
+static void body_operand_is_later(vt_graph *g) { second_body_of_cond(g)->operands[0] = 2; }
+static void body_type_changed(vt_graph *g) { second_body_of_cond(g)->values[1].type.dim[0] = 5; }
+static void body_op_changed(vt_graph *g) { second_body_of_cond(g)->nodes[1].op = VT_OP_matmul; }
+static void body_result_beyond_values(vt_graph *g) { second_body_of_cond(g)->results[1].value = 3; }
+static void body_without_results(vt_graph *g) { second_body_of_cond(g)->n_results = 0; }
+static void body_result_twice(vt_graph *g) { second_body_of_cond(g)->results[1].value = 1; }
+static void body_result_is_argument(vt_graph *g) { second_body_of_cond(g)->results[1].value = 0; }
+static void body_name_twice(vt_graph *g) { second_body_of_cond(g)->values[1].name = "a0"; }
+static void body_has_param(vt_graph *g) { second_body_of_cond(g)->ports[0].kind = VT_PORT_PARAM; }
+static void body_has_symbol(vt_graph *g) { second_body_of_cond(g)->dims.n_symbols = 1; }
 
 /* Verifying a graph verifies its bodies. */
 static void test_verify_finds_faults_of_bodies(void) {
@@ -383,7 +383,7 @@ static void test_verify_finds_faults_of_bodies(void) {
       body_result_is_argument, body_has_symbol};
   vt_graph *g = NULL;
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    CHECK(build_cond(&g, 0) == VT_OK && vt_graph_verify(g, NULL) == VT_OK);
+    CHECK(build_graph_with_cond(&g, 0) == VT_OK && vt_graph_verify(g, NULL) == VT_OK);
     all[i](g);
     CHECK(vt_graph_verify(g, NULL) != VT_OK);
     if (vt_graph_verify(g, NULL) == VT_OK) fprintf(stderr, "  fault %zu of a body\n", i);
@@ -391,7 +391,7 @@ static void test_verify_finds_faults_of_bodies(void) {
   }
   g = NULL;
   /* refused: the graph has a group 2 but no group 1 */
-  CHECK(build_cond(&g, 2) == VT_VERIFY && g == NULL);
+  CHECK(build_graph_with_cond(&g, 2) == VT_VERIFY && g == NULL);
 }
 
 /* ---- the hash ---- */
@@ -504,7 +504,7 @@ static void test_many_names_stay_distinct(void) {
 
 /* An allocator that stores the size of each allocation in front of it, and checks that the size
  * which the graph passes when it resizes or frees the memory is the same. */
-static void *checked_resize(void *user, void *p, size_t old_size, size_t new_size) {
+static void *resize_and_check_old_size(void *user, void *p, size_t old_size, size_t new_size) {
   size_t *held = p == NULL ? NULL : (size_t *)p - 2;
   CHECK((held == NULL ? 0 : *held) == old_size);
   *(size_t *)user += new_size - old_size;
@@ -519,13 +519,13 @@ static void *checked_resize(void *user, void *p, size_t old_size, size_t new_siz
 }
 
 /* A frozen graph keeps no memory that only building needs. Freeing the graph frees everything. */
-static void test_frozen_graph_memory(void) {
+static void test_frozen_graph_keeps_no_scratch(void) {
   enum { N = 5000 };
   size_t bytes = 0;
   vt_graph_builder gb;
   vt_graph *g = NULL;
   vt_diag d = {0};
-  const vt_alloc a = {&bytes, checked_resize};
+  const vt_alloc a = {&bytes, resize_and_check_old_size};
   for (int frozen = 0; frozen < 2; frozen++) {
     CHECK(vt_graph_begin(&gb, "sizes", a, &d) == VT_OK);
     uint32_t x = add_input(&gb, "x", vector_type(VT_DTYPE_F32, 4));
@@ -577,7 +577,7 @@ static void test_first_failure_stays(void) {
   CHECK(vt_graph_freeze(&f.gb, &g) == VT_VERIFY && g == NULL && f.gb.g == NULL);
 }
 
-static void test_wrong_calls_refused(void) {
+static void test_wrong_ops_and_operands_refused(void) {
   fixture f;
   begin_graph_with_input_x(&f);
   CHECK(vt_build1(&f.gb.b, 999, 0) == VT_NO_VALUE); /* op 999 does not exist */
@@ -594,7 +594,7 @@ static void test_wrong_calls_refused(void) {
   vt_graph_drop(&f.gb);
 }
 
-static void test_outputs_checked(void) {
+static void test_which_outputs_are_accepted(void) {
   fixture f;
   vt_graph *g = NULL;
   begin_graph_with_input_x(&f);
@@ -639,7 +639,7 @@ static void test_names_and_attrs_are_copied(void) {
 }
 
 /* Each allocation fails in turn: building must return VT_NOMEM and leak nothing. */
-static void test_out_of_memory(void) {
+static void test_build_out_of_memory(void) {
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     vt_fault fault = {.left = left};
@@ -656,8 +656,8 @@ static void test_out_of_memory(void) {
 }
 
 int main(void) {
-  test_frozen_graph_memory();
-  test_good_graph();
+  test_frozen_graph_keeps_no_scratch();
+  test_good_graph_verifies();
   test_printed_text();
   test_verify_finds_each_fault();
   test_verify_finds_faults_of_bodies();
@@ -666,9 +666,9 @@ int main(void) {
   test_many_names_stay_distinct();
   test_wrong_port_names_refused();
   test_first_failure_stays();
-  test_wrong_calls_refused();
-  test_outputs_checked();
+  test_wrong_ops_and_operands_refused();
+  test_which_outputs_are_accepted();
   test_names_and_attrs_are_copied();
-  test_out_of_memory();
+  test_build_out_of_memory();
   TEST_DONE();
 }

@@ -28,7 +28,7 @@ static int init_is_random(const vt_init_info *init) {
   return vt_attr_find(init->attrs, "stream") != NULL;
 }
 
-static vt_status verify_init(const vt_graph *g, const vt_port *p, vt_diag *d) {
+static vt_status verify_param_init(const vt_graph *g, const vt_port *p, vt_diag *d) {
   const vt_init_info *init = vt_init_get(p->init);
   const uint32_t dtype = g->values[p->value].type.dtype;
   if (init == NULL || p->init_attrs == NULL)
@@ -89,7 +89,7 @@ static vt_status verify_port(const vt_graph *g, uint32_t i, vt_diag *d) {
     return VT_FAIL(d, VT_VERIFY, "the port '%s' is neither an input nor a param", p->name);
   VT_TRY(verify_value_type(g, p->value, d));
   VT_TRY(verify_range(g, p, d));
-  return p->kind == VT_PORT_PARAM ? verify_init(g, p, d) : VT_OK;
+  return p->kind == VT_PORT_PARAM ? verify_param_init(g, p, d) : VT_OK;
 }
 
 /* Every value names the port or node that it belongs to, which must refer back to the value. So
@@ -218,7 +218,7 @@ static vt_status verify_node_types(const vt_graph *g, uint32_t index, node_scrat
 
 /* 1 if a member of a fusion group other than its last member makes the value, which then only
  * members of the group may read. */
-static int is_inside_group(const vt_graph *g, uint32_t value) {
+static int is_value_inside_group(const vt_graph *g, uint32_t value) {
   const uint32_t node = g->values[value].node;
   return node != VT_NO_NODE && g->nodes[node].group != 0 && node + 1 < g->n_nodes &&
          g->nodes[node + 1].group == g->nodes[node].group;
@@ -274,7 +274,7 @@ static vt_status verify_groups(const vt_graph *g, vt_diag *d) {
     const vt_node *n = &g->nodes[i];
     for (uint32_t k = 0; k < n->n_in; k++) {
       const uint32_t v = g->operands[n->first_in + k];
-      if (is_inside_group(g, v) &&
+      if (is_value_inside_group(g, v) &&
           (n->group != g->nodes[g->values[v].node].group || vt_op_form(n->op) != VT_FORM_POINTWISE))
         return fail_at_node(g, i,
                             VT_FAIL(d, VT_VERIFY, "node %u reads a value inside group %u", i,
@@ -283,7 +283,7 @@ static vt_status verify_groups(const vt_graph *g, vt_diag *d) {
     }
   }
   for (uint32_t i = 0; i < g->n_results; i++)
-    if (is_inside_group(g, g->results[i].value))
+    if (is_value_inside_group(g, g->results[i].value))
       return fail_at_node(
           g, g->values[g->results[i].value].node,
           VT_FAIL(d, VT_VERIFY, "the output '%s' is inside a group", g->results[i].name), d);

@@ -105,7 +105,7 @@ int vt_name_is_automatic(const char *name);
 vt_status vt_graph_hash(const vt_graph *g, vt_hash256 *out) VT_NODISCARD;
 /* Prints the text after a port's type: the range of an input, "in 0..95", or the initialiser of a
  * param, "= normal(std=0.02, stream=7)", or nothing. */
-void vt_port_print_suffix(const vt_graph *g, const vt_port *p, vt_text *out);
+void vt_port_print_range_and_init(const vt_graph *g, const vt_port *p, vt_text *out);
 /* The name of a value. An unnamed value is called after its node, "_12", and the second result of
  * that node "_12.1"; `buffer` holds such a name. */
 const char *vt_value_name(const vt_graph *g, uint32_t value, char buffer[16]);

@@ -99,7 +99,7 @@ void vt_canonical(void *data, uint32_t dtype, uint64_t n) {
 
 /* ---- checking without changing ---- */
 
-static int block_has_no_nan(const unsigned char *p, uint32_t dtype) {
+static int is_float_block_without_nan(const unsigned char *p, uint32_t dtype) {
   if (dtype == VT_DTYPE_F32) return !block_has_nan_f32(p);
   return dtype == VT_DTYPE_F64 && !block_has_nan_f64(p);
 }
@@ -107,15 +107,15 @@ static int block_has_no_nan(const unsigned char *p, uint32_t dtype) {
 /* Returns whether n elements, at most a block, are canonical, by making a copy canonical and
  * comparing. */
 static int are_elements_canonical(const unsigned char *p, uint32_t dtype, uint64_t n,
-                                  uint64_t bytes) {
+                                  uint64_t element_bytes) {
   unsigned char copy[8 * BLOCK];
-  memcpy(copy, p, n * bytes);
+  memcpy(copy, p, n * element_bytes);
   vt_canonical(copy, dtype, n);
-  return memcmp(copy, p, n * bytes) == 0;
+  return memcmp(copy, p, n * element_bytes) == 0;
 }
 
 /* Bytes of an element; 0 for types of which every pattern is canonical. */
-static uint64_t element_bytes(uint32_t dtype) {
+static uint64_t element_bytes_or_0(uint32_t dtype) {
   if (dtype == VT_DTYPE_F64) return 8;
   if (dtype == VT_DTYPE_F32) return 4;
   if (dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16) return 2;
@@ -124,9 +124,10 @@ static uint64_t element_bytes(uint32_t dtype) {
 
 int vt_is_canonical(const void *data, uint32_t dtype, uint64_t n) {
   const unsigned char *p = data;
-  const uint64_t bytes = element_bytes(dtype);
+  const uint64_t bytes = element_bytes_or_0(dtype);
   if (bytes == 0) return 1;
   for (; n >= BLOCK; n -= BLOCK, p += BLOCK * bytes)
-    if (!block_has_no_nan(p, dtype) && !are_elements_canonical(p, dtype, BLOCK, bytes)) return 0;
+    if (!is_float_block_without_nan(p, dtype) && !are_elements_canonical(p, dtype, BLOCK, bytes))
+      return 0;
   return n == 0 || are_elements_canonical(p, dtype, n, bytes);
 }

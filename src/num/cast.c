@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cast.c - conversions between arrays of the element types, compiled as scalar C11: the steps load,
- * cross and store of cast.inc, each as a loop over a batch of elements. */
+ * cross (between f64 and i64) and store of cast.inc, each as a loop over a batch of elements. */
 #include <stddef.h>
 #include "volta/volta_ops.h"
 #include "vt_num.h"
@@ -29,7 +29,8 @@ typedef struct batch {
 
 /* Loads element first + k of the source, which has stride `s`, as element k of the batch: floating
  * types into b->f, integers into b->i. */
-static void load_batch(const void *src, int64_t s, uint32_t from, int64_t first, int n, batch *b) {
+static void load_batch(const void *src, int64_t stride, uint32_t from, int64_t first, int n,
+                       batch *b) {
   const int8_t *i8 = src;
   const uint8_t *u8 = src;
   const uint16_t *h = src;
@@ -39,31 +40,31 @@ static void load_batch(const void *src, int64_t s, uint32_t from, int64_t first,
   const double *f64 = src;
   switch (from) {
     case VT_DTYPE_F32:
-      for (int k = 0; k < n; k++) b->f[k] = (double)f32[(first + k) * s];
+      for (int k = 0; k < n; k++) b->f[k] = (double)f32[(first + k) * stride];
       break;
     case VT_DTYPE_F64:
-      for (int k = 0; k < n; k++) b->f[k] = f64[(first + k) * s];
+      for (int k = 0; k < n; k++) b->f[k] = f64[(first + k) * stride];
       break;
     case VT_DTYPE_F16:
-      for (int k = 0; k < n; k++) b->f[k] = vt_s_widen(vt_load_f16(h[(first + k) * s]));
+      for (int k = 0; k < n; k++) b->f[k] = vt_s_widen(vt_load_f16(h[(first + k) * stride]));
       break;
     case VT_DTYPE_BF16:
-      for (int k = 0; k < n; k++) b->f[k] = vt_s_widen(vt_load_bf16(h[(first + k) * s]));
+      for (int k = 0; k < n; k++) b->f[k] = vt_s_widen(vt_load_bf16(h[(first + k) * stride]));
       break;
     case VT_DTYPE_I8:
-      for (int k = 0; k < n; k++) b->i[k] = i8[(first + k) * s];
+      for (int k = 0; k < n; k++) b->i[k] = i8[(first + k) * stride];
       break;
     case VT_DTYPE_U8:
-      for (int k = 0; k < n; k++) b->i[k] = u8[(first + k) * s];
+      for (int k = 0; k < n; k++) b->i[k] = u8[(first + k) * stride];
       break;
     case VT_DTYPE_I32:
-      for (int k = 0; k < n; k++) b->i[k] = i32[(first + k) * s];
+      for (int k = 0; k < n; k++) b->i[k] = i32[(first + k) * stride];
       break;
     case VT_DTYPE_I64:
-      for (int k = 0; k < n; k++) b->i[k] = i64[(first + k) * s];
+      for (int k = 0; k < n; k++) b->i[k] = i64[(first + k) * stride];
       break;
     case VT_DTYPE_BOOL:
-      for (int k = 0; k < n; k++) b->i[k] = vt_load_bool(u8[(first + k) * s]);
+      for (int k = 0; k < n; k++) b->i[k] = vt_load_bool(u8[(first + k) * stride]);
       break;
     default:
       break;
@@ -101,7 +102,8 @@ static void cross_batch(uint32_t from, uint32_t to, int n, batch *b) {
     for (int k = 0; k < n; k++) b->f[k] = vt_cross_rounding_to_odd(b->i[k]);
 }
 
-static void store_batch(void *dst, int64_t s, uint32_t to, int64_t first, int n, const batch *b) {
+static void store_batch(void *dst, int64_t stride, uint32_t to, int64_t first, int n,
+                        const batch *b) {
   int8_t *i8 = dst;
   uint8_t *u8 = dst;
   uint16_t *h = dst;
@@ -111,31 +113,31 @@ static void store_batch(void *dst, int64_t s, uint32_t to, int64_t first, int n,
   double *f64 = dst;
   switch (to) {
     case VT_DTYPE_F32:
-      for (int k = 0; k < n; k++) f32[(first + k) * s] = vt_store_f32(b->f[k]);
+      for (int k = 0; k < n; k++) f32[(first + k) * stride] = vt_store_f32(b->f[k]);
       break;
     case VT_DTYPE_F64:
-      for (int k = 0; k < n; k++) f64[(first + k) * s] = vt_store_f64(b->f[k]);
+      for (int k = 0; k < n; k++) f64[(first + k) * stride] = vt_store_f64(b->f[k]);
       break;
     case VT_DTYPE_F16:
-      for (int k = 0; k < n; k++) h[(first + k) * s] = (uint16_t)vt_store_f16(b->f[k]);
+      for (int k = 0; k < n; k++) h[(first + k) * stride] = (uint16_t)vt_store_f16(b->f[k]);
       break;
     case VT_DTYPE_BF16:
-      for (int k = 0; k < n; k++) h[(first + k) * s] = (uint16_t)vt_store_bf16(b->f[k]);
+      for (int k = 0; k < n; k++) h[(first + k) * stride] = (uint16_t)vt_store_bf16(b->f[k]);
       break;
     case VT_DTYPE_I8:
-      for (int k = 0; k < n; k++) i8[(first + k) * s] = (int8_t)vt_store_8(b->i[k]);
+      for (int k = 0; k < n; k++) i8[(first + k) * stride] = (int8_t)vt_store_8(b->i[k]);
       break;
     case VT_DTYPE_U8:
-      for (int k = 0; k < n; k++) u8[(first + k) * s] = (uint8_t)vt_store_8(b->i[k]);
+      for (int k = 0; k < n; k++) u8[(first + k) * stride] = (uint8_t)vt_store_8(b->i[k]);
       break;
     case VT_DTYPE_I32:
-      for (int k = 0; k < n; k++) i32[(first + k) * s] = (int32_t)vt_store_32(b->i[k]);
+      for (int k = 0; k < n; k++) i32[(first + k) * stride] = (int32_t)vt_store_32(b->i[k]);
       break;
     case VT_DTYPE_I64:
-      for (int k = 0; k < n; k++) i64[(first + k) * s] = b->i[k];
+      for (int k = 0; k < n; k++) i64[(first + k) * stride] = b->i[k];
       break;
     case VT_DTYPE_BOOL:
-      for (int k = 0; k < n; k++) u8[(first + k) * s] = (uint8_t)vt_store_bool(b->i[k]);
+      for (int k = 0; k < n; k++) u8[(first + k) * stride] = (uint8_t)vt_store_bool(b->i[k]);
       break;
     default:
       break;

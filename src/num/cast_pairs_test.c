@@ -36,7 +36,7 @@ static const kind kinds[LAST + 1] = {
 
 static double values16[2][0x7f80];
 
-static void init_values16(void) {
+static void init_values_of_16_bit_patterns(void) {
   for (int h = 0; h < 0x7c00; h++) {
     const int e = h >> 10, m = h & 0x3ff;
     values16[0][h] = e == 0 ? ldexp(m, -24) : ldexp(m + 0x400, e - 25);
@@ -217,7 +217,7 @@ static void add_random_patterns(uint32_t from, uint64_t *seed, int n) {
 
 int main(void) {
   uint64_t seed = 41;
-  init_values16();
+  init_values_of_16_bit_patterns();
   for (uint32_t from = FIRST; from <= LAST; from++) {
     if (kinds[from].bytes <= 2)
       for (uint32_t u = 0; u < (kinds[from].bytes == 1 ? 256u : 65536u); u++) add_source(from, u);

@@ -69,7 +69,7 @@ static void cast_one_element(const void *src, uint32_t from, void *dst, uint32_t
   vt_cast(src, 1, from, dst, 1, to, 1);
 }
 
-static int64_t f64_to_int(double x, uint32_t to) {
+static int64_t cast_f64_to_int(double x, uint32_t to) {
   int8_t i8;
   uint8_t u8;
   int32_t i32;
@@ -122,11 +122,11 @@ static void test_float_to_int(void) {
       {NAN, 0, 0, 0, 0, 1},
   };
   for (size_t i = 0; i < sizeof row / sizeof row[0]; i++) {
-    CHECK(f64_to_int(row[i].x, VT_DTYPE_I8) == row[i].i8);
-    CHECK(f64_to_int(row[i].x, VT_DTYPE_U8) == row[i].u8);
-    CHECK(f64_to_int(row[i].x, VT_DTYPE_I32) == row[i].i32);
-    CHECK(f64_to_int(row[i].x, VT_DTYPE_I64) == row[i].i64);
-    CHECK(f64_to_int(row[i].x, VT_DTYPE_BOOL) == row[i].truth);
+    CHECK(cast_f64_to_int(row[i].x, VT_DTYPE_I8) == row[i].i8);
+    CHECK(cast_f64_to_int(row[i].x, VT_DTYPE_U8) == row[i].u8);
+    CHECK(cast_f64_to_int(row[i].x, VT_DTYPE_I32) == row[i].i32);
+    CHECK(cast_f64_to_int(row[i].x, VT_DTYPE_I64) == row[i].i64);
+    CHECK(cast_f64_to_int(row[i].x, VT_DTYPE_BOOL) == row[i].truth);
   }
   const uint16_t half[3] = {0x3800, 0x7e01, 0xfc00}; /* f16 patterns of 0.5, a NaN, -inf */
   int32_t i[3];
@@ -190,7 +190,7 @@ static void test_int_to_narrow_float(int mant, uint32_t to) {
   CHECK(bad == 0);
 }
 
-static void test_range_ends_to_float(void) {
+static void test_i64_range_ends_to_float(void) {
   const int64_t v[] = {INT64_MAX, INT64_MIN, (INT64_C(1) << 53) + 1, 65519, 65520, -1, 0};
   double d[7];
   float f[7];
@@ -204,7 +204,7 @@ static void test_range_ends_to_float(void) {
 }
 
 /* These values would be rounded twice if the cast went through f32. */
-static void test_double_rounding(void) {
+static void test_no_double_rounding(void) {
   const double x = 1.0 + 0x1p-11 + 0x1p-40, y = 1.0 + 0x1p-8 + 0x1p-40;
   CHECK(vt_f16_from_f64(x) == 0x3c01);
   CHECK(vt_bf16_from_f64(y) == 0x3f81);
@@ -282,8 +282,8 @@ int main(void) {
   test_int_to_narrow_float(23, VT_DTYPE_F32);
   test_int_to_narrow_float(7, VT_DTYPE_BF16);
   test_int_to_narrow_float(10, VT_DTYPE_F16);
-  test_range_ends_to_float();
-  test_double_rounding();
+  test_i64_range_ends_to_float();
+  test_no_double_rounding();
   test_nan_is_canonical();
   test_all_type_pairs();
   test_gaps_of_strides_are_untouched();

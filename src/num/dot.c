@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * dot.c - the public functions of the contraction D, a sum of products in the order of dot.inc.
  * They choose a table of kernels; the choice affects the speed only, because both tables give the
- * same bits. */
+ * same bits. sa, sb, sbk (along k), sbj (between columns), sp and sy are strides in elements; a k
+ * whose `present` is 0 is left out. */
 #include "vt_cpu.h"
 #include "vt_dot.h"
 #include "vt_num.h"

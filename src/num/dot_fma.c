@@ -3,7 +3,8 @@
  * object compiled with -mavx2 -mfma, so nothing in it may be executed before the processor's
  * features are known. On AArch64 the instruction always exists. On other processors, or without the
  * flags, the table holds the software fma and says that it must not be used. The built-in functions
- * become single instructions, never calls of the C library. */
+ * become single instructions, never calls of the C library. dot_one_* compute one D; sa, sb and sp
+ * are strides in elements, and a k whose `present` is 0 is left out. */
 #include <stddef.h>
 #include "vt_dot.h"
 #include "vt_num.h"

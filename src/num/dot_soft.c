@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * dot_soft.c - the contraction D with the fused multiply-add in software: runs on every processor,
- * and tests compare dot_fma.c with it. */
+ * and tests compare dot_fma.c with it. dot_one_* compute one D; sa, sb and sp are strides in
+ * elements, and a k whose `present` is 0 is left out. */
 #include <stddef.h>
 #include "vt_dot.h"
 #include "vt_num.h"

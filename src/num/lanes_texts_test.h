@@ -11,7 +11,7 @@
 
 /* The numbers first, first + 1, ..., one in each of VT_LANES lanes. */
 static vt_w consecutive_numbers(uint64_t first) {
-  vt_w n = vt_word(first);
+  vt_w n = vt_w_num(first);
   for (int k = 0; k < VT_LANES; k++) n[k] += (uint64_t)k;
   return n;
 }
@@ -78,14 +78,14 @@ static void lanes_test_cast(uint32_t from, uint32_t to) {
 
 /* Compares a known answer of Random123 in every lane, then random blocks with the library. */
 static void lanes_test_random_numbers(void) {
-  const vt_four zero = vt_philox_block(0, 0, 0, vt_word(0));
+  const vt_four zero = vt_philox_block(0, 0, 0, vt_w_num(0));
   int bad = 0;
   for (int k = 0; k < VT_LANES; k++)
     CHECK(zero.w[0][k] == 0x6627e8d5u && zero.w[1][k] == 0xe169c58du &&
           zero.w[2][k] == 0xbc57ac4cu && zero.w[3][k] == 0x9b00dbd8u);
   for (uint64_t at = 0; at < 12000 && bad < MAX_DIFFERENCES; at += VT_LANES) {
     const vt_w block = case_i64(consecutive_numbers(at));
-    const uint64_t seed = case_random(vt_word(at))[0];
+    const uint64_t seed = case_random(vt_w_num(at))[0];
     const int draw = (int)(at / VT_LANES % TEXT_RANDOM_DRAWS);
     const vt_w y = text_random(block, seed, draw);
     for (int k = 0; k < VT_LANES; k++)
@@ -162,9 +162,9 @@ static operands lanes_operands;
 
 static void fill_operands(operands *o, uint64_t list, int64_t n) {
   for (int64_t k = 0; k < n; k++) {
-    o->a[k] = pattern_to_f32(case_element_f32(vt_word(list), k)[0]);
-    o->a64[k] = pattern_to_f64(case_element_f64(vt_word(list), k)[0]);
-    o->present[k] = case_present(list, k);
+    o->a[k] = pattern_to_f32(case_element_f32(vt_w_num(list), k)[0]);
+    o->a64[k] = pattern_to_f64(case_element_f64(vt_w_num(list), k)[0]);
+    o->present[k] = case_is_product_present(list, k);
     for (int64_t j = 0; j < COLUMNS; j += VT_LANES) {
       const vt_w number = consecutive_numbers(list + 1 + (uint64_t)j);
       const vt_w x = case_element_f32(number, k), z = case_element_f64(number, k);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * num_test.h - shared by the tests of src/num: comparison of bits in which all NaN are equal, and
- * random patterns of every class from a fixed seed. */
+ * random patterns from a fixed seed: any_* gives numbers of every class, ordinary_* finite numbers
+ * near 1 in size. */
 #ifndef VT_NUM_TEST_H
 #define VT_NUM_TEST_H
 #include <stdint.h>

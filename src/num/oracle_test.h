@@ -45,7 +45,7 @@ static void test_each_function_has_a_family(void) {
 #include "exhaustive/oracle_by_hand.h"
 
 /* Sets up MPFR for f32 results: 24 bits, the exponents of f32, subnormals included. */
-static void init_for_f32(mpfr_t y) {
+static void init_mpfr_for_f32(mpfr_t y) {
   mpfr_set_emin(-148);
   mpfr_set_emax(128);
   mpfr_init2(y, 24);
@@ -128,7 +128,7 @@ static void test_random_inputs(const tested_function *f, uint64_t seed, mpfr_t y
 int main(void) {
   mpfr_t y;
   test_each_function_has_a_family();
-  init_for_f32(y);
+  init_mpfr_for_f32(y);
   for (unsigned i = 0; i < N_FUNCTIONS; i++)
     if (is_of_family(tested_functions[i].name, TESTED_FAMILY)) {
       test_table_rows(&tested_functions[i], y);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * texts_oracle_test.h - the scalar oracle of the tests of shared texts: oracle_NAME gives the
  * result of the library (vt_num.h) for the operands of a row of texts.def; likewise for casts and
- * random numbers. Shifts, which the library does not have, are restated here. */
+ * random numbers (`draw` as in texts_test.inc: words, uniform, normal). Shifts, which the library
+ * does not have, are restated here. */
 #ifndef VT_TEXTS_ORACLE_TEST_H
 #define VT_TEXTS_ORACLE_TEST_H
 #include <string.h>

@@ -6,7 +6,9 @@
  * scalar C (vt_words.h), over vector types (vt_words_vector.h) and as device code
  * (vt_words_cuda.h); num_all.inc includes all of it. Values that differ between lanes are selected
  * by masks (vt_m: 0 or -1 in each lane) or by margins (integers that are negative where a condition
- * holds); a loop or a branch depends only on values that are equal in all lanes. A core function
+ * holds); a loop or a branch depends only on values that are equal in all lanes. A midpoint is
+ * halfway between two neighbouring f32: those of normal f32, or with "any" of subnormal f32 too.
+ * vt_w_num gives a constant in every lane, vt_sel_w selects lanes by a mask. A core function
  * (fn_*.inc) takes an f32 value as vt_d and returns a vt_d that rounds to the correctly rounded
  * f32; the caller converts it to f32. */
 #ifndef VT_CORE_H
@@ -20,17 +22,19 @@
 /* The integer nearest to x, ties to even, for |x| < 2^50, as vt_d and as vt_i. */
 #define VT_MAGIC 0x1.8p52
 VT_FN vt_d vt_nearest(vt_d x) { return (x + VT_MAGIC) - VT_MAGIC; }
-VT_FN vt_i vt_to_int(vt_d x) { return vt_bits_of(x + VT_MAGIC) - vt_bits_of(vt_num(VT_MAGIC)); }
+VT_FN vt_i vt_nearest_int(vt_d x) {
+  return vt_bits_of(x + VT_MAGIC) - vt_bits_of(vt_num(VT_MAGIC));
+}
 /* 2^n for -1022 <= n <= 1023. */
 VT_FN vt_d vt_power_of_2(vt_i n) { return vt_of_bits((n + 1023) << 52); }
 
-/* vt_word gives the constant c in every unsigned lane; vt_sel_w gives a where m is set and b
+/* vt_w_num gives the constant c in every unsigned lane; vt_sel_w gives a where m is set and b
  * elsewhere. */
-VT_FN vt_w vt_word(uint64_t c) { return (vt_w)vt_int((int64_t)c); }
+VT_FN vt_w vt_w_num(uint64_t c) { return (vt_w)vt_int((int64_t)c); }
 VT_FN vt_w vt_sel_w(vt_m m, vt_w a, vt_w b) { return (vt_w)vt_sel_i(m, (vt_i)a, (vt_i)b); }
 /* m / 2^by rounded to the nearest integer, ties to even; m < 2^62, 1 <= by <= 63. */
-VT_FN vt_w vt_shift_rounded(vt_w m, vt_w by) {
-  const vt_w below_half = (vt_word(1) << (by - 1)) - 1, odd = m >> by & 1;
+VT_FN vt_w vt_shift_right_rounded(vt_w m, vt_w by) {
+  const vt_w below_half = (vt_w_num(1) << (by - 1)) - 1, odd = m >> by & 1;
   return (m + below_half + odd) >> by;
 }
 VT_FN vt_m vt_is_finite(vt_d x) { return vt_eq(x - x, vt_num(0)); }
@@ -43,12 +47,14 @@ VT_FN vt_d vt_high_26_bits(vt_d x) { return vt_of_bits(vt_bits_of(x) & vt_int(-0
  * margin into a mask. */
 
 /* A margin, which is negative if a is 0, infinite or NaN. The sign bit of a must be clear. */
-VT_FN vt_i vt_special_margin(vt_d a) {
+VT_FN vt_i vt_zero_inf_nan_margin(vt_d a) {
   const vt_i u = vt_bits_of(a);
   return (u - vt_int(1)) | (vt_int(INT64_C(0x7fefffffffffffff)) - u);
 }
 /* A mask, set where x is 0, negative, infinite or NaN. */
-VT_FN vt_m vt_not_positive(vt_d x) { return (vt_special_margin(vt_abs(x)) | vt_bits_of(x)) >> 63; }
+VT_FN vt_m vt_not_finite_positive(vt_d x) {
+  return (vt_zero_inf_nan_margin(vt_abs(x)) | vt_bits_of(x)) >> 63;
+}
 
 /* A margin, which is negative if y is so close to a midpoint between two f32 that the f32 nearest
  * to the exact value is undecided. The exact value is within `units` units in the last place of y,
@@ -56,12 +62,14 @@ VT_FN vt_m vt_not_positive(vt_d x) { return (vt_special_margin(vt_abs(x)) | vt_b
  * this test decides whether its result suffices, as it does for all but about units/2^28 of all
  * results. A relative error of 2^-n is below 2^(53-n) units. Subnormal f32 have other midpoints: if
  * the result may be subnormal, use vt_near_any_midpoint. */
-VT_FN vt_i vt_midpoint_margin(vt_d y, int64_t units) {
+VT_FN vt_i vt_near_midpoint_margin(vt_d y, int64_t units) {
   /* 2^28 is added, because subtracting it would overflow for y = -0. */
   const vt_i from = vt_bits_of(y) + vt_int(units + 0x10000000);
   return (from & vt_int(0x1fffffff)) - vt_int(2 * units + 1);
 }
-VT_FN vt_m vt_near_midpoint(vt_d y, int64_t units) { return vt_midpoint_margin(y, units) >> 63; }
+VT_FN vt_m vt_near_midpoint(vt_d y, int64_t units) {
+  return vt_near_midpoint_margin(y, units) >> 63;
+}
 /* A mask, set where y, known to `units` units in its last place, is close to a midpoint between any
  * two f32, subnormal or not. All such midpoints have zeros in their last 28 bits, but so have all
  * f32; so results close to an f32 count as undecided as well. */
@@ -115,9 +123,9 @@ VT_FN vt_d vt_round_to_odd(vt_dd x) {
   /* The pattern of |s.hi|: without the sign, size - 1 cannot overflow. */
   const vt_i size = vt_bits_of(vt_abs(s.hi));
   /* If the lost part s.lo has the sign of s.hi, the exact magnitude is above |s.hi|. */
-  const vt_m outward = vt_lt(vt_num(0), s.lo * vt_sign_of(vt_num(1), s.hi));
+  const vt_m outward = vt_lt(vt_num(0), s.lo * vt_with_sign_of(vt_num(1), s.hi));
   const vt_i odd = vt_sel_i(outward, size | 1, (size - 1) | 1);
   const vt_i rounded = vt_sel_i(vt_eq(s.lo, vt_num(0)), size, odd);
-  return vt_sign_of(vt_of_bits(rounded), s.hi);
+  return vt_with_sign_of(vt_of_bits(rounded), s.hi);
 }
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- * vt_ff_phase.h - float-float arithmetic on f32 lanes, for the float-float phase (fs_*.inc) of the
- * functions. Such a function computes hi + lo, two f32 that represent about 44 bits, with + - * /
- * and one fma, and ends in a rounding test. Lanes that pass have the correctly rounded result; the
- * others go to the f64 core. So the bits are those of the core as long as the error bound given to
- * the test holds: each bound is proved in a comment next to its code, and tests/device compares all
- * 2^32 inputs of each function with the published digests. This pays if f64 is much slower than
- * f32, as on most GPUs. Errors are relative to the value unless called absolute; one rounding of
- * f32 is 2^-24. */
+ * vt_ff_phase.h - float-float arithmetic on f32 lanes, for the float-float phase (fs_*.inc; the
+ * prefix fs_ means float-float) of the functions. Such a function computes hi + lo, two f32 that
+ * represent about 44 bits, with + - * / and one fma, and ends in a rounding test. Lanes that pass
+ * have the correctly rounded result; the others go to the f64 core. So the bits are those of the
+ * core as long as the error bound given to the test holds: each bound is proved in a comment next
+ * to its code, and tests/device compares all 2^32 inputs of each function with the published
+ * digests. This pays if f64 is much slower than f32, as on most GPUs. Errors are relative to the
+ * value unless called absolute; one rounding of f32 is 2^-24. */
 #ifndef VT_FF_PHASE_H
 #define VT_FF_PHASE_H
 #include "vt_core.h"
@@ -28,7 +28,7 @@ typedef struct vt_ff_phase {
 VT_FN vt_s vt_s_abs(vt_s x) { return vt_s_of_bits(vt_s_bits_of(x) & 0x7fffffffu); }
 VT_FN vt_s
 /* x with the sign of `like`; the sign bit of x must be clear. */
-vt_s_sign_of(vt_s x, vt_s like) {
+vt_s_with_sign_of(vt_s x, vt_s like) {
   return vt_s_of_bits(vt_s_bits_of(x) | (vt_s_bits_of(like) & 0x80000000u));
 }
 /* min(x, limit) and max(x, limit); NaN stays NaN. */
@@ -67,17 +67,18 @@ VT_FN vt_ff fs_quotient(vt_ff n, vt_ff d) {
   return fs_fast_two_sum(q, rest * inverse);
 }
 
-/* The rounding test: the f32 nearest to the exact value is decided if x - e and x + e round to the
- * same f32, because rounding is monotonic. e must exceed the absolute error of x by 2^-46 of hi,
- * the roundings of lo - e and lo + e: |lo| is below 2^-22 of |hi|. NaN never passes. */
-VT_FN vt_ff_phase fs_round_test_within(vt_ff x, vt_s e) {
-  const vt_s y = x.hi + (x.lo - e);
-  const vt_ff_phase r = {y, vt_s_eq(y, x.hi + (x.lo + e))};
+/* The rounding test: the f32 nearest to the exact value is decided if x - error and x + error round
+ * to the same f32, because rounding is monotonic. `error` must exceed the absolute error of x by
+ * 2^-46 of hi, the roundings of lo - error and lo + error: |lo| is below 2^-22 of |hi|. NaN never
+ * passes. */
+VT_FN vt_ff_phase fs_round_test_absolute(vt_ff x, vt_s error) {
+  const vt_s y = x.hi + (x.lo - error);
+  const vt_ff_phase r = {y, vt_s_eq(y, x.hi + (x.lo + error))};
   return r;
 }
 /* The rounding test, given the error relative to hi. hi * error must not underflow, unless the
  * exact value differs from hi by less than a quarter of hi's last place. */
 VT_FN vt_ff_phase fs_round_test(vt_ff x, float error) {
-  return fs_round_test_within(x, vt_s_abs(x.hi) * error);
+  return fs_round_test_absolute(x, vt_s_abs(x.hi) * error);
 }
 #endif

@@ -53,7 +53,7 @@ VT_FN vt_d vt_get(const double *table, vt_i i) { return table[i]; }
 VT_FN vt_d vt_root(vt_d x) { return __builtin_sqrt(x); }
 VT_FN vt_d vt_abs(vt_d x) { return vt_of_bits(vt_bits_of(x) & INT64_MAX); }
 /* x with the sign of `like`; the sign bit of x must be clear. */
-VT_FN vt_d vt_sign_of(vt_d x, vt_d like) {
+VT_FN vt_d vt_with_sign_of(vt_d x, vt_d like) {
   return vt_of_bits(vt_bits_of(x) | (vt_bits_of(like) & INT64_MIN));
 }
 

@@ -41,7 +41,7 @@ VT_FN vt_d vt_sel(vt_m m, vt_d a, vt_d b) { return (vt_d)vt_sel_i(m, (vt_i)a, (v
 VT_FN vt_d vt_num(double c) { return c - (vt_d){0}; }
 VT_FN vt_i vt_int(int64_t c) { return c - (vt_i){0}; }
 VT_FN vt_d vt_abs(vt_d x) { return (vt_d)((vt_i)x & INT64_MAX); }
-VT_FN vt_d vt_sign_of(vt_d x, vt_d like) { return (vt_d)((vt_i)x | ((vt_i)like & INT64_MIN)); }
+VT_FN vt_d vt_with_sign_of(vt_d x, vt_d like) { return (vt_d)((vt_i)x | ((vt_i)like & INT64_MIN)); }
 
 /* ---- unsigned integer lanes ---- */
 typedef uint64_t vt_w __attribute__((vector_size(8 * VT_LANES)));

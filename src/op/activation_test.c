@@ -36,7 +36,7 @@ static float smallest_float(double a, double b) { return (float)least_of(a, b); 
 static float sigmoid_of(float x) { return vt_f32_sigmoid(x); }
 static float log1p_exp_minus_abs(float x) { return vt_f32_log1p(vt_f32_exp(-fabsf(x))); }
 static float softplus_of(float x) { return greatest_float((double)x, 0) + log1p_exp_minus_abs(x); }
-static float one_plus_erf(float x) { return 1 + vt_f32_erf(x * 0.707106781186547524f); }
+static float gelu_erf_factor(float x) { return 1 + vt_f32_erf(x * 0.707106781186547524f); }
 static float gelu_inner_tanh(float x) {
   const float cube = 0.044715f * ((x * x) * x);
   return vt_f32_tanh(0.797884560802865356f * (x + cube));
@@ -48,14 +48,14 @@ static float normal_density(float x) {
   return vt_f32_exp(-(0.5f * (x * x))) * 0.398942280401432678f;
 }
 static float silu_slope(float x) { return sigmoid_of(x) * (1 + x * (1 - sigmoid_of(x))); }
-static float gelu_slope(float x) { return (0.5f * one_plus_erf(x)) + x * normal_density(x); }
+static float gelu_slope(float x) { return (0.5f * gelu_erf_factor(x)) + x * normal_density(x); }
 
 #define ALPHA -0.7f /* negative: the sign of a zero result shows which branch x = +0 takes */
 ONLY(relu, greatest_float((double)a, 0), a > 0 ? d : 0)
 VALUE(relu, double, greatest_of(a, 0))
 SLOPE(relu, 0, double, a > 0 ? d : 0)
 ONLY(silu, a *sigmoid_of(a), d *silu_slope(a))
-ONLY(gelu, (0.5f * a) * one_plus_erf(a), d *gelu_slope(a))
+ONLY(gelu, (0.5f * a) * gelu_erf_factor(a), d *gelu_slope(a))
 ONLY(gelu_tanh, (0.5f * a) * (1 + gelu_inner_tanh(a)),
      d *((0.5f * (1 + gelu_inner_tanh(a))) +
          ((0.5f * a) * (1 - gelu_inner_tanh(a) * gelu_inner_tanh(a))) *
@@ -111,9 +111,9 @@ BOTH(reciprocal, 1 / a, -(d *(y *y)))
 VALUE(swiglu, float, (a * sigmoid_of(a)) * b)
 SLOPE(swiglu, 0, float, (d * b) * silu_slope(a))
 SLOPE(swiglu, 1, float, d *(a *sigmoid_of(a)))
-VALUE(geglu, float, ((0.5f * a) * one_plus_erf(a)) * b)
+VALUE(geglu, float, ((0.5f * a) * gelu_erf_factor(a)) * b)
 SLOPE(geglu, 0, float, (d * b) * gelu_slope(a))
-SLOPE(geglu, 1, float, d *((0.5f * a) * one_plus_erf(a)))
+SLOPE(geglu, 1, float, d *((0.5f * a) * gelu_erf_factor(a)))
 
 #define ATTRS(name, group, ...) \
   static const vt_attr_##group name##_attrs = {.size = sizeof name##_attrs, __VA_ARGS__};
@@ -189,9 +189,10 @@ static void check_formula_values(const formula *f, const vt_view *in, const vt_v
   }
 }
 
-static vt_view random_operand(uint32_t dtype, int64_t s, uint32_t k, uint32_t mix,
+static vt_view random_operand(uint32_t dtype, int64_t shape, uint32_t operand, uint32_t mix,
                               uint64_t *state) {
-  const vt_view v = view_new(dtype, shapes[s].rank[k], shapes[s].dim[k], (int)(mix + k) % LAYOUTS);
+  const vt_view v = view_new(dtype, shapes[shape].rank[operand], shapes[shape].dim[operand],
+                             (int)(mix + operand) % LAYOUTS);
   return mix % 4 < 2 ? fill_any(v, state) : fill_ordinary(v, state);
 }
 
@@ -229,7 +230,7 @@ static void test_special_values(const formula *f) {
   const vt_view y = run_decomposition(f->op, f->attrs, in, f->n_in);
   check_formula_values(f, in, &r.out, "kernel");
   check_formula_values(f, in, &y, "decomposition");
-  check_gradients(f, in, &state);
+  check_gradients_by_formula(f, in, &state);
   free_held();
 }
 
@@ -249,7 +250,7 @@ static const struct {
               {{4, 3}, {{2, 3, 2, 3}, {3, 1, 3}}, {3, 1, 3}},
               {{3, 1}, {{2, 0, 3}, {0}}, {0, 1}}};
 
-static void test_prelu(int64_t c, uint32_t dtype, uint64_t *state) {
+static void test_prelu(int64_t shape, uint32_t dtype, uint64_t *state) {
   static const formula f = {VT_OP_prelu,
                             2,
                             NULL,
@@ -264,17 +265,18 @@ static void test_prelu(int64_t c, uint32_t dtype, uint64_t *state) {
   vt_view in[2], seen[2], got[2];
   test_seed = *state;
   for (uint32_t k = 0; k < 2; k++) {
-    in[k] = view_new(dtype, prelus[c].rank[k], prelus[c].dim[k], k == 0 ? (int)c % LAYOUTS : DENSE);
-    seen[k] = in[k] = c % 2 ? fill_ordinary(in[k], state) : fill_any(in[k], state);
+    in[k] = view_new(dtype, prelus[shape].rank[k], prelus[shape].dim[k],
+                     k == 0 ? (int)shape % LAYOUTS : DENSE);
+    seen[k] = in[k] = shape % 2 ? fill_ordinary(in[k], state) : fill_any(in[k], state);
   }
   const uint32_t rank = in[1].rank == 1 && in[0].rank > 1 ? in[0].rank - 1 : in[1].rank;
   seen[1].rank = rank; /* `seen` views the slope's elements in the shape that broadcasts to x */
   int64_t step = 1;
-  for (uint32_t i = rank; i-- > 0; step *= prelus[c].place[i]) {
-    seen[1].dim[i] = prelus[c].place[i];
+  for (uint32_t i = rank; i-- > 0; step *= prelus[shape].place[i]) {
+    seen[1].dim[i] = prelus[shape].place[i];
     seen[1].stride[i] = step;
   }
-  const run_result r = run_op(VT_OP_prelu, NULL, in, 2, (int)(c + 1) % LAYOUTS);
+  const run_result r = run_op(VT_OP_prelu, NULL, in, 2, (int)(shape + 1) % LAYOUTS);
   CHECK(r.status == VT_OK && count_of_view(&r.out) == count_of_view(&in[0]));
   const vt_view y = run_decomposition(VT_OP_prelu, NULL, in, 2);
   check_formula_values(&f, seen, &r.out, "kernel");
@@ -299,27 +301,27 @@ static const struct {
     {1, 0, {2}},       {1, 0, {0}},       {2, 1, {3, 8}},       {2, 0, {4, 3}},
     {3, 1, {2, 6, 5}}, {3, 2, {2, 0, 4}}, {4, 1, {1, 2, 1, 3}}, {8, 3, {1, 2, 1, 4, 1, 2, 1, 2}}};
 
-/* The index in x of element i of half `which` (0 or 1). */
-static int64_t index_in_half(int64_t g, int64_t i, int64_t which) {
+/* The index in x of element i of the first (0) or second (1) half. */
+static int64_t index_in_half_of_glu(int64_t glu, int64_t i, int64_t half) {
   int64_t inner = 1;
-  for (int64_t k = glus[g].axis + 1; k < glus[g].rank; k++) inner *= glus[g].dim[k];
-  const int64_t block = inner * (glus[g].dim[glus[g].axis] / 2);
-  return i / block * 2 * block + which * block + i % block;
+  for (int64_t k = glus[glu].axis + 1; k < glus[glu].rank; k++) inner *= glus[glu].dim[k];
+  const int64_t block = inner * (glus[glu].dim[glus[glu].axis] / 2);
+  return i / block * 2 * block + half * block + i % block;
 }
 
-static void test_glu(int64_t g, uint64_t *state) {
-  const vt_attr_axis axis = {.size = sizeof axis, .axis = glus[g].axis};
+static void test_glu(int64_t glu, uint64_t *state) {
+  const vt_attr_axis axis = {.size = sizeof axis, .axis = glus[glu].axis};
   test_seed = *state;
-  vt_view x = view_new(F32, glus[g].rank, glus[g].dim, (int)g % LAYOUTS), dx;
-  x = g % 2 ? fill_any(x, state) : fill_ordinary(x, state);
-  const run_result r = run_op(VT_OP_glu, &axis, &x, 1, (int)(g + 1) % LAYOUTS);
+  vt_view x = view_new(F32, glus[glu].rank, glus[glu].dim, (int)glu % LAYOUTS), dx;
+  x = glu % 2 ? fill_any(x, state) : fill_ordinary(x, state);
+  const run_result r = run_op(VT_OP_glu, &axis, &x, 1, (int)(glu + 1) % LAYOUTS);
   CHECK(r.status == VT_OK);
   const vt_view y = run_decomposition(VT_OP_glu, &axis, &x, 1);
   const vt_view dy = fill_ordinary(view_new(F32, r.out.rank, r.out.dim, DENSE), state);
   differentiate(VT_OP_glu, &axis, &x, 1, r.out, dy, &dx);
   CHECK(2 * count_of_view(&r.out) == count_of_view(&x) && count_of_view(&dx) == count_of_view(&x));
   for (int64_t i = 0; i < count_of_view(&r.out); i++) {
-    const int64_t at_a = index_in_half(g, i, 0), at_b = index_in_half(g, i, 1);
+    const int64_t at_a = index_in_half_of_glu(glu, i, 0), at_b = index_in_half_of_glu(glu, i, 1);
     const float a = get_f32(&x, at_a), s = sigmoid_of(get_f32(&x, at_b)), d = get_f32(&dy, i);
     (void)expect_bits("glu, kernel", &r.out, i, vt_f32_bits(a * s));
     (void)expect_bits("glu, decomposition", &y, i, vt_f32_bits(a * s));
@@ -390,7 +392,7 @@ static const vt_attr_axis axis_1 = {.size = sizeof axis_1, .axis = 1};
 static const vt_attr_axis axis_2 = {.size = sizeof axis_2, .axis = 2};
 static const vt_attr_axis axis_minus = {.size = sizeof axis_minus, .axis = INT64_MIN};
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   static const rule_case cases[] = {
       {VT_OP_clamp, &open, "f32[B, 2]", "f32[B, 2]"},
       {VT_OP_clamp, &crossed, "f64[]", "f64[]"},
@@ -448,7 +450,7 @@ static void test_rules(void) {
 }
 
 /* Op numbers are stored in files, so this second list of them makes a renumbering fail. */
-static void test_published_numbers(void) {
+static void test_published_op_numbers(void) {
   static const char *const names[] = {
       "clamp",    "square",      "reciprocal", "leaky_relu", "prelu",       "relu6",     "elu",
       "celu",     "selu",        "softplus",   "mish",       "hardsigmoid", "hardswish", "hardtanh",
@@ -473,7 +475,7 @@ int main(void) {
   for (int64_t g = 0; g < COUNT(glus); g++) test_glu(g, &state);
   for (uint32_t dtype = 1; dtype <= 9; dtype++) test_where(dtype, &state);
   for (uint32_t dtype = 1; dtype <= 2; dtype++) test_is_predicates(dtype, &state);
-  test_rules();
-  test_published_numbers();
+  test_type_rules();
+  test_published_op_numbers();
   TEST_DONE();
 }

@@ -41,19 +41,19 @@ static int64_t product_of(const int64_t *dim, uint32_t n) {
 
 /* 1 if element e of a plane is in window w. Along an axis of length I with O windows, the window
  * with index p has the elements i with floor(p*I/O) <= i < ceil((p+1)*I/O). */
-static int is_in_window(const problem *p, int64_t w, int64_t e) {
-  for (uint32_t k = p->axes; k-- > 0; w /= p->out[k], e /= p->in[k]) {
-    const int64_t at = w % p->out[k], i = e % p->in[k];
+static int is_in_window(const problem *p, int64_t window, int64_t element) {
+  for (uint32_t k = p->axes; k-- > 0; window /= p->out[k], element /= p->in[k]) {
+    const int64_t at = window % p->out[k], i = element % p->in[k];
     if ((i + 1) * p->out[k] <= at * p->in[k] || i * p->out[k] >= (at + 1) * p->in[k]) return 0;
   }
   return 1;
 }
 
 /* Writes the elements of window w, in row-major order, to `out` and returns their number. */
-static int64_t list_window(const problem *p, int64_t w, int64_t *out) {
+static int64_t list_window_elements(const problem *p, int64_t window, int64_t *out) {
   int64_t n = 0;
   for (int64_t e = 0; e < product_of(p->in, p->axes); e++)
-    if (is_in_window(p, w, e)) out[n++] = e;
+    if (is_in_window(p, window, e)) out[n++] = e;
   return n;
 }
 
@@ -71,14 +71,16 @@ static uint64_t bits_of_number(uint32_t dtype, double x) {
   return dtype == F32 ? vt_f32_bits((float)x) : vt_f64_bits(x);
 }
 
-static int64_t index_of_max(const vt_view *x, int64_t base, const int64_t *in, int64_t n) {
-  int64_t best = in[0];
+static int64_t index_of_max_in_window(const vt_view *x, int64_t plane_start, const int64_t *window,
+                                      int64_t n) {
+  int64_t best = window[0];
   for (int64_t i = 1; i < n; i++)
-    if (comes_above(number_at(x, base + in[i]), number_at(x, base + best))) best = in[i];
+    if (comes_above(number_at(x, plane_start + window[i]), number_at(x, plane_start + best)))
+      best = window[i];
   return best;
 }
 
-static void check_pools(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
+static void check_pool_values(const problem *p, uint32_t dtype, int layout, uint64_t *state) {
   static int64_t in[MOST];
   static double x[MOST];
   const vt_attr_adaptive a = pool_attrs(p);
@@ -88,11 +90,11 @@ static void check_pools(const problem *p, uint32_t dtype, int layout, uint64_t *
   CHECK(avg.status == VT_OK && max.status == VT_OK);
   const int64_t windows = product_of(p->out, p->axes), length = product_of(p->in, p->axes);
   for (int64_t i = 0; i < p->n * p->c * windows; i++) {
-    const int64_t base = i / windows * length, n = list_window(p, i % windows, in);
+    const int64_t base = i / windows * length, n = list_window_elements(p, i % windows, in);
     for (int64_t k = 0; k < n; k++) x[k] = number_at(&v, base + in[k]);
     const double mean = rounded_quotient(dtype, sum_in_order_s(dtype, x, n), n);
     if (!expect_bits("adaptive_avg_pool", &avg.out, i, bits_of_number(dtype, mean))) return;
-    const uint64_t most = get_bits(&v, base + index_of_max(&v, base, in, n));
+    const uint64_t most = get_bits(&v, base + index_of_max_in_window(&v, base, in, n));
     if (!expect_bits("adaptive_max_pool", &max.out, i, most)) return;
   }
   check_decomposition(VT_OP_adaptive_avg_pool, &a, &v, 1);
@@ -104,14 +106,14 @@ static void test_pool_values(void) {
   for (int64_t i = 0; i < COUNT(problems); i++)
     for (int layout = 0; layout < 2 * LAYOUTS; layout++) {
       test_seed = state;
-      check_pools(&problems[i], layout % 2 ? F64 : F32, layout / 2, &state);
+      check_pool_values(&problems[i], layout % 2 ? F64 : F32, layout / 2, &state);
       free_held();
     }
 }
 
 /* Windows along an axis of length 0 are empty: an average pool gives NaN and a max pool is refused.
  */
-static void test_empty_windows(void) {
+static void test_empty_windows_nan_or_refused(void) {
   static const problem empty = {1, 1, 2, {0}, {2}};
   const vt_attr_adaptive a = pool_attrs(&empty);
   const vt_view v = new_spatial_tensor(F32, &empty, empty.in, DENSE);
@@ -129,17 +131,17 @@ static void test_empty_windows(void) {
  * of each window that contains e, or for a max pool of dy of each window whose first maximum is e.
  */
 static double gradient_of_element(const problem *p, const vt_view *x, const vt_view *dy,
-                                  int64_t plane, int64_t e, int largest) {
+                                  int64_t plane, int64_t element, int is_max_pool) {
   static int64_t in[MOST];
   static double q[MOST];
   const int64_t windows = product_of(p->out, p->axes), length = product_of(p->in, p->axes);
   int64_t n = 0;
   for (int64_t w = 0; w < windows; w++) {
-    if (!is_in_window(p, w, e)) continue;
-    const int64_t count = list_window(p, w, in);
+    if (!is_in_window(p, w, element)) continue;
+    const int64_t count = list_window_elements(p, w, in);
     const double d = number_at(dy, plane * windows + w);
-    if (!largest) q[n++] = rounded_quotient(dy->dtype, d, count);
-    if (largest && index_of_max(x, plane * length, in, count) == e) q[n++] = d;
+    if (!is_max_pool) q[n++] = rounded_quotient(dy->dtype, d, count);
+    if (is_max_pool && index_of_max_in_window(x, plane * length, in, count) == element) q[n++] = d;
   }
   return sum_in_order_s(dy->dtype, q, n);
 }
@@ -178,7 +180,7 @@ static void test_gradients_by_formula(void) {
 
 /* ---- type rules ---- */
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   static const vt_attr_adaptive two = {sizeof two, {1, {2}}}, pair = {sizeof pair, {2, {2, 3}}},
                                 none = {sizeof none, {0, {0}}}, minus = {sizeof minus, {1, {-1}}},
                                 wide = {sizeof wide, {1, {INT64_C(1) << 40}}},
@@ -201,8 +203,8 @@ static void test_rules(void) {
 
 int main(void) {
   test_pool_values();
-  test_empty_windows();
+  test_empty_windows_nan_or_refused();
   test_gradients_by_formula();
-  test_rules();
+  test_type_rules();
   TEST_DONE();
 }

@@ -141,7 +141,7 @@ static void check_same_element_order(uint32_t op, const void *attrs, const vt_vi
     check_copied(vt_op_get(op)->name, &r.out, i, get_bits(x, i));
 }
 
-static void test_ops_that_change_axes(void) {
+static void test_squeeze_unsqueeze_flatten(void) {
   static const vt_attr_axes all = {.size = sizeof all};
   static const vt_attr_axes first = {.size = sizeof first, .axes = {1, {0}}};
   static const vt_attr_axes both = {.size = sizeof both, .axes = {2, {3, 0}}};
@@ -254,7 +254,7 @@ static void test_where(void) {
 
 /* ---- type rules ---- */
 
-static void test_rules(void) {
+static void test_flip_roll_squeeze_tile_rules(void) {
   const int64_t b = INT64_MIN; /* the handle of the symbolic dimension B */
   const vt_attr_tile twice = {.size = sizeof twice, .repeats = {2, {2, b}}};
   const vt_attr_tile less = {.size = sizeof less, .repeats = {1, {-1}}};
@@ -295,7 +295,7 @@ static void test_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_rules_of_axes(void) {
+static void test_split_stack_flatten_rules(void) {
   const int64_t b = INT64_MIN;
   const vt_attr_stack last = {.size = sizeof last, .axis = -1},
                       past = {.size = sizeof past, .axis = 3};
@@ -416,9 +416,9 @@ static void test_empty_results_need_little_memory(void) {
   static const vt_attr_tile far = {.size = sizeof far,
                                    .repeats = {2, {VT_DIM_MAX, VT_DIM_MAX / 4}}},
                             none = {.size = sizeof none, .repeats = {2, {VT_DIM_MAX, 0}}};
-  check_largest_value(VT_OP_tile, &far, "f32[0, 4]", 64);
-  check_largest_value(VT_OP_tile, &none, "bool[1, 3]", 64);
-  check_largest_value(VT_OP_diag, NULL, "f32[0, 1099511627776]", 64);
+  check_largest_value_bytes(VT_OP_tile, &far, "f32[0, 4]", 64);
+  check_largest_value_bytes(VT_OP_tile, &none, "bool[1, 3]", 64);
+  check_largest_value_bytes(VT_OP_diag, NULL, "f32[0, 1099511627776]", 64);
 }
 
 int main(void) {
@@ -430,11 +430,11 @@ int main(void) {
   check_moved_elements(VT_OP_roll, set_roll_attrs, roll_source);
   check_moved_elements(VT_OP_triu, set_diagonal_attrs, triu_source);
   check_moved_elements(VT_OP_tril, set_diagonal_attrs, tril_source);
-  test_ops_that_change_axes();
+  test_squeeze_unsqueeze_flatten();
   test_stack();
   test_split();
   test_where();
-  test_rules();
-  test_rules_of_axes();
+  test_flip_roll_squeeze_tile_rules();
+  test_split_stack_flatten_rules();
   TEST_DONE();
 }

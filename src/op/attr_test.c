@@ -60,7 +60,7 @@ static size_t field_bytes(const vt_attr_field *f) {
 
 /* ---- layout ---- */
 
-static void test_layout(void) {
+static void test_layout_of_structs(void) {
   for (size_t i = 0; i < COUNT(groups); i++) {
     const vt_attr_group *g = groups[i].group;
     uint64_t size = 0;
@@ -119,7 +119,7 @@ static void test_field_accessors(void) {
 
 /* ---- printing ---- */
 
-static void test_print_defaults(void) {
+static void test_defaults_print_as_listed(void) {
   for (size_t i = 0; i < COUNT(groups); i++)
     if (groups[i].defaults != NULL)
       CHECK(prints_as(groups[i].group, groups[i].group->defaults, &no_dims, groups[i].defaults));
@@ -223,7 +223,7 @@ static void test_bind_without_dimensions(void) {
   vt_arena_done(&s.arena);
 }
 
-static void test_bind_fails(void) {
+static void test_bind_overflow_and_no_memory(void) {
   symbols s;
   const int64_t value[2] = {INT64_C(1) << 40, INT64_C(1) << 40};
   void *const before = &s;
@@ -243,14 +243,14 @@ static void test_bind_fails(void) {
 }
 
 int main(void) {
-  test_layout();
+  test_layout_of_structs();
   test_required_fields();
   test_field_accessors();
-  test_print_defaults();
+  test_defaults_print_as_listed();
   test_print_attributes();
   test_print_literals();
   test_bind_replaces_symbols();
   test_bind_without_dimensions();
-  test_bind_fails();
+  test_bind_overflow_and_no_memory();
   TEST_DONE();
 }

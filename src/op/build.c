@@ -22,12 +22,12 @@ uint32_t vt_build_bits(vt_builder *b, uint32_t dtype, uint64_t bits) {
   return b->node(b, VT_OP_literal, NULL, 0, &a);
 }
 
-/* Writes a scalar literal of `dtype`. *value has the type `from` and is cast to `dtype`, the only
- * rounding; the bits of the result are zero-extended to u64. */
+/* Writes a scalar literal of `dtype`. *value has the type `value_dtype` and is cast to `dtype`, the
+ * only rounding; the bits of the result are zero-extended to u64. */
 static uint32_t build_literal_from(vt_builder *b, uint32_t dtype, const void *value,
-                                   uint32_t from) {
+                                   uint32_t value_dtype) {
   uint64_t bits = 0;
-  vt_cast(value, 1, from, &bits, 1, dtype, 1);
+  vt_cast(value, 1, value_dtype, &bits, 1, dtype, 1);
   return vt_build_bits(b, dtype, bits);
 }
 
@@ -44,19 +44,19 @@ uint32_t vt_build_reduce(vt_builder *b, uint32_t op, uint32_t x, uint32_t axis, 
   return b->node(b, op, &x, 1, &a);
 }
 
-static uint32_t build_shaped(vt_builder *b, uint32_t op, uint32_t x, uint32_t rank,
-                             const int64_t *dim) {
+static uint32_t build_node_with_shape(vt_builder *b, uint32_t op, uint32_t x, uint32_t rank,
+                                      const int64_t *dim) {
   vt_attr_shape a = {.size = sizeof a, .shape = {.n = rank}};
   memcpy(a.shape.v, dim, rank * sizeof *dim);
   return b->node(b, op, &x, 1, &a);
 }
 
 uint32_t vt_build_reshape(vt_builder *b, uint32_t x, uint32_t rank, const int64_t *dim) {
-  return build_shaped(b, VT_OP_reshape, x, rank, dim);
+  return build_node_with_shape(b, VT_OP_reshape, x, rank, dim);
 }
 
 uint32_t vt_build_broadcast(vt_builder *b, uint32_t x, uint32_t rank, const int64_t *dim) {
-  return build_shaped(b, VT_OP_broadcast, x, rank, dim);
+  return build_node_with_shape(b, VT_OP_broadcast, x, rank, dim);
 }
 
 uint32_t vt_build_cast(vt_builder *b, uint32_t x, uint32_t dtype) {

@@ -49,7 +49,7 @@ uint32_t vt_build_iota(vt_builder *b, uint32_t rank, uint32_t axis, int64_t leng
   return b->node(b, VT_OP_iota, NULL, 0, &a);
 }
 
-uint32_t vt_build_positions(vt_builder *b, const vt_type *like) {
+uint32_t vt_build_row_major_positions(vt_builder *b, const vt_type *like) {
   const uint32_t line = vt_build_iota(b, 1, 0, vt_count_elements(like->dim, like->rank));
   return vt_build_reshape(b, line, like->rank, like->dim);
 }
@@ -60,8 +60,8 @@ uint32_t vt_build_checked_index(vt_builder *b, uint32_t index, int64_t limit) {
   return vt_build2(b, VT_OP_gather, vt_build_iota(b, 1, 0, limit), index);
 }
 
-uint32_t vt_build_gathered_positions(vt_builder *b, const vt_type *x, uint32_t index,
-                                     uint32_t axis) {
+uint32_t vt_build_gather_elements_positions(vt_builder *b, const vt_type *x, uint32_t index,
+                                            uint32_t axis) {
   vt_type t;
   if (!vt_build_read_type(b, index, &t)) return VT_NO_VALUE;
   uint32_t at = vt_build_checked_index(b, index, x->dim[axis]);

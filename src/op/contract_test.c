@@ -18,45 +18,45 @@ typedef struct problem {
   int64_t batch_a[6], batch_b[6], batch_p[6];
 } problem;
 
-static vt_view new_operand(uint32_t dtype, uint32_t lead, const int64_t *batch, int64_t rows,
+static vt_view new_operand(uint32_t dtype, uint32_t n_batch, const int64_t *batch, int64_t rows,
                            int64_t columns, int transposed, int layout) {
   int64_t dim[8];
-  memcpy(dim, batch, lead * sizeof *dim);
-  dim[lead] = transposed ? columns : rows;
-  dim[lead + 1] = transposed ? rows : columns;
-  return view_new(dtype, lead + 2, dim, layout);
+  memcpy(dim, batch, n_batch * sizeof *dim);
+  dim[n_batch] = transposed ? columns : rows;
+  dim[n_batch + 1] = transposed ? rows : columns;
+  return view_new(dtype, n_batch + 2, dim, layout);
 }
 
 /* The index of the matrix of x that is used for matrix i of y; the batch axes broadcast. */
-static int64_t broadcast_matrix_index(const vt_view *x, const vt_view *y, int64_t i) {
-  int64_t element_as_double = 0, step = 1;
+static int64_t broadcast_matrix_index(const vt_view *x, const vt_view *y, int64_t y_matrix) {
+  int64_t matrix = 0, step = 1;
   for (uint32_t k = 3; k <= y->rank; k++) {
-    const int64_t index = i % y->dim[y->rank - k];
-    i /= y->dim[y->rank - k];
+    const int64_t index = y_matrix % y->dim[y->rank - k];
+    y_matrix /= y->dim[y->rank - k];
     if (k > x->rank) continue;
     const int64_t dim = x->dim[x->rank - k];
-    element_as_double += (dim == 1 ? 0 : index) * step;
+    matrix += (dim == 1 ? 0 : index) * step;
     step *= dim;
   }
-  return element_as_double;
+  return matrix;
 }
 
 /* Element [row, column] of matrix i of x, after the transpose if `transposed` is 1. */
-static uint64_t matrix_entry_bits(const vt_view *x, int64_t i, int transposed, int64_t row,
+static uint64_t matrix_entry_bits(const vt_view *x, int64_t matrix, int transposed, int64_t row,
                                   int64_t column) {
   const int64_t rows = x->dim[x->rank - 2], columns = x->dim[x->rank - 1];
   const int64_t r = transposed ? column : row, c = transposed ? row : column;
-  return get_bits(x, (i * rows + r) * columns + c);
+  return get_bits(x, (matrix * rows + r) * columns + c);
 }
 
-static uint64_t expected_bits(const problem *p, const vt_view *in, const vt_view *y, int64_t i,
-                              int64_t row, int64_t column) {
+static uint64_t expected_product_bits(const problem *p, const vt_view *in, const vt_view *y,
+                                      int64_t y_matrix, int64_t row, int64_t column) {
   static float a[40000], b[40000];
   static double c[40000], d[40000];
   static uint8_t present[40000];
-  const int64_t ia = broadcast_matrix_index(&in[0], y, i),
-                ib = broadcast_matrix_index(&in[1], y, i);
-  const int64_t ip = p->masked ? broadcast_matrix_index(&in[2], y, i) : 0;
+  const int64_t ia = broadcast_matrix_index(&in[0], y, y_matrix),
+                ib = broadcast_matrix_index(&in[1], y, y_matrix);
+  const int64_t ip = p->masked ? broadcast_matrix_index(&in[2], y, y_matrix) : 0;
   for (int64_t k = 0; k < p->k; k++) {
     const uint64_t u = matrix_entry_bits(&in[0], ia, p->ta, row, k),
                    v = matrix_entry_bits(&in[1], ib, p->tb, k, column);
@@ -79,15 +79,15 @@ static void check_product(const problem *p, const vt_view *in, const run_result 
   const int64_t total = count_of_view(y);
   for (int64_t e = 0; e < total; e++) {
     const int64_t column = e % p->n, row = e / p->n % p->m, i = e / p->n / p->m;
-    if (!expect_bits(name, y, e, expected_bits(p, in, y, i, row, column))) return;
+    if (!expect_bits(name, y, e, expected_product_bits(p, in, y, i, row, column))) return;
   }
 }
 
-static vt_view fill_operand(vt_view v, int any, uint64_t *state) {
-  return any ? fill_any(v, state) : fill_ordinary(v, state);
+static vt_view fill_operand(vt_view v, int any_class, uint64_t *state) {
+  return any_class ? fill_any(v, state) : fill_ordinary(v, state);
 }
 
-static void check_problem(const problem *p, uint64_t *state) {
+static void check_matmul(const problem *p, uint64_t *state) {
   const vt_attr_matmul a = {
       .size = sizeof a, .transpose_a = p->ta, .transpose_b = p->tb, .order = VT_ORDER_FMA256};
   test_seed = *state;
@@ -124,7 +124,7 @@ static void test_depths(void) {
                          .masked = bits >> 3 & 1,
                          .layout = bits % LAYOUTS};
       if (depths[i] > 5000 && p.ta != p.tb) continue;
-      check_problem(&p, &state);
+      check_matmul(&p, &state);
     }
 }
 
@@ -141,12 +141,12 @@ static void test_special_values(void) {
                        .masked = round >> 3 & 1,
                        .layout = round % LAYOUTS,
                        .any = 1};
-    check_problem(&p, &state);
+    check_matmul(&p, &state);
   }
 }
 
 /* Tests widths of the result around the numbers of columns that a kernel computes at a time. */
-static void test_widths(void) {
+static void test_result_widths(void) {
   static const int64_t widths[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 32, 33, 64, 65};
   uint64_t state = 99;
   for (int64_t w = 0; w < COUNT(widths); w++)
@@ -158,7 +158,7 @@ static void test_widths(void) {
                          .tb = bits >> 1 & 1,
                          .masked = bits >> 3,
                          .layout = bits % LAYOUTS};
-      check_problem(&p, &state);
+      check_matmul(&p, &state);
     }
 }
 
@@ -187,7 +187,7 @@ static void test_broadcast_batches(void) {
       p.masked = bits >> 3;
       p.layout = bits % LAYOUTS;
       p.m = 2, p.k = 9, p.n = 5;
-      check_problem(&p, &state);
+      check_matmul(&p, &state);
     }
 }
 
@@ -211,7 +211,7 @@ static void test_masked_products_are_left_out(void) {
 }
 
 /* A block of one product that underflows to -0 gives +0, because order D adds the product to +0. */
-static void test_result_is_never_negative_zero(void) {
+static void test_underflow_gives_plus_zero(void) {
   const int64_t one[2] = {1, 1};
   const vt_view in[2] = {view_new(F32, 2, one, DENSE), view_new(F32, 2, one, DENSE)};
   put_bits(&in[0], 0, 0x80000001u);
@@ -314,7 +314,7 @@ static void test_gradients_of_products(void) {
   }
 }
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   static const rule_case cases[] = {
       {VT_OP_matmul, NULL, "f32[B, 3]; f32[3, T]", "f32[B, T]"},
       {VT_OP_matmul, &a_transposed, "f32[3, B]; f32[3, T]", "f32[B, T]"},
@@ -408,11 +408,11 @@ static void test_rules(void) {
 int main(void) {
   test_depths();
   test_special_values();
-  test_widths();
+  test_result_widths();
   test_broadcast_batches();
   test_masked_products_are_left_out();
-  test_result_is_never_negative_zero();
+  test_underflow_gives_plus_zero();
   test_gradients_of_products();
-  test_rules();
+  test_type_rules();
   TEST_DONE();
 }

@@ -2,7 +2,8 @@
  * conv_test.c - tests the convolutions against their definitions, restated for each element of the
  * result, over sizes, strides, dilations, padding, groups, layouts and special values. Tests their
  * type rules, and their gradients: all by differences, those of conv also bit for bit. S is the
- * order in which sums are added, D that in which products are (docs/numerics.md). */
+ * order in which sums are added, D that in which products are (docs/numerics.md). The sides of an
+ * element of a result are the arrays of left and of right factors of its products. */
 #include "trace_test.h"
 
 enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
@@ -41,26 +42,27 @@ static vt_attr_conv_transpose conv_transpose_attrs(const problem *p) {
                                   .order = VT_ORDER_FMA256};
 }
 
-static vt_view new_spatial_tensor(uint32_t dtype, uint32_t axes, int64_t a, int64_t b,
-                                  const int64_t *rest, int layout) {
-  int64_t dim[5] = {a, b};
-  memcpy(dim + 2, rest, axes * sizeof *dim);
+static vt_view new_spatial_tensor(uint32_t dtype, uint32_t axes, int64_t dim0, int64_t dim1,
+                                  const int64_t *spatial, int layout) {
+  int64_t dim[5] = {dim0, dim1};
+  memcpy(dim + 2, spatial, axes * sizeof *dim);
   return view_new(dtype, axes + 2, dim, layout);
 }
 
 /* Element [a, b, i...] of v; +0 if the position i is outside of v, in the padding. */
-static double element_or_zero(const vt_view *v, int64_t a, int64_t b, const int64_t *i) {
-  int64_t place = a * v->dim[1] + b;
+static double element_or_zero_padding(const vt_view *v, int64_t index0, int64_t index1,
+                                      const int64_t *position) {
+  int64_t place = index0 * v->dim[1] + index1;
   for (uint32_t k = 2; k < v->rank; k++) {
-    if (i[k - 2] < 0 || i[k - 2] >= v->dim[k]) return 0.0;
-    place = place * v->dim[k] + i[k - 2];
+    if (position[k - 2] < 0 || position[k - 2] >= v->dim[k]) return 0.0;
+    place = place * v->dim[k] + position[k - 2];
   }
   return number_at(v, place);
 }
 
 /* Converts a row-major index to coordinates. */
-static void to_coordinates(int64_t e, uint32_t n, const int64_t *dim, int64_t *out) {
-  for (uint32_t i = n; i-- > 0; e /= dim[i]) out[i] = e % dim[i];
+static void index_to_coordinates(int64_t index, uint32_t rank, const int64_t *dim, int64_t *out) {
+  for (uint32_t i = rank; i-- > 0; index /= dim[i]) out[i] = index % dim[i];
 }
 
 static int64_t product_of(const int64_t *dim, uint32_t n) {
@@ -72,7 +74,7 @@ static int64_t product_of(const int64_t *dim, uint32_t n) {
 enum { MOST = 20000 };
 static double side_a[MOST], side_b[MOST];
 
-static uint64_t dot_of_side_arrays(uint32_t dtype, int64_t n) {
+static uint64_t dot_of_sides_in_order_d(uint32_t dtype, int64_t n) {
   static float a[MOST], b[MOST];
   if (dtype == F64) return vt_f64_bits(d_f64(side_a, side_b, NULL, n));
   for (int64_t i = 0; i < n; i++) a[i] = (float)side_a[i];
@@ -80,89 +82,89 @@ static uint64_t dot_of_side_arrays(uint32_t dtype, int64_t n) {
   return vt_f32_bits(d_f32(a, b, NULL, n));
 }
 
-static uint64_t add_bias(const vt_view *b, uint64_t bits, int64_t o) {
-  if (b == NULL) return bits;
-  if (b->dtype == F64) return vt_f64_bits(vt_f64_from_bits(bits) + get_f64(b, o));
-  return vt_f32_bits(vt_f32_from_bits((uint32_t)bits) + get_f32(b, o));
+static uint64_t add_bias(const vt_view *bias, uint64_t bits, int64_t channel) {
+  if (bias == NULL) return bits;
+  if (bias->dtype == F64) return vt_f64_bits(vt_f64_from_bits(bits) + get_f64(bias, channel));
+  return vt_f32_bits(vt_f32_from_bits((uint32_t)bits) + get_f32(bias, channel));
 }
 
 /* The bits of the element of conv's result that has the indices y = [n, o, position...]. */
-static uint64_t expected_conv(const problem *p, const vt_view *in, uint32_t n_in,
-                              const int64_t *y) {
+static uint64_t expected_conv_bits(const problem *p, const vt_view *in, uint32_t n_in,
+                                   const int64_t *y_index) {
   const vt_view *x = &in[0], *w = &in[1];
-  const int64_t depth = w->dim[1], first = y[1] / (w->dim[0] / p->groups) * depth;
+  const int64_t depth = w->dim[1], first = y_index[1] / (w->dim[0] / p->groups) * depth;
   const int64_t taps = product_of(p->kernel, p->axes);
   int64_t n = 0, k[3], i[3];
   for (int64_t c = 0; c < depth; c++)
     for (int64_t t = 0; t < taps; t++, n++) {
-      to_coordinates(t, p->axes, p->kernel, k);
+      index_to_coordinates(t, p->axes, p->kernel, k);
       for (uint32_t j = 0; j < p->axes; j++)
-        i[j] = y[2 + j] * p->stride[j] + k[j] * p->dilation[j] - p->low[j];
-      side_a[n] = element_or_zero(x, y[0], first + c, i);
-      side_b[n] = element_or_zero(w, y[1], c, k);
+        i[j] = y_index[2 + j] * p->stride[j] + k[j] * p->dilation[j] - p->low[j];
+      side_a[n] = element_or_zero_padding(x, y_index[0], first + c, i);
+      side_b[n] = element_or_zero_padding(w, y_index[1], c, k);
     }
-  return add_bias(n_in == 3 ? &in[2] : NULL, dot_of_side_arrays(x->dtype, n), y[1]);
+  return add_bias(n_in == 3 ? &in[2] : NULL, dot_of_sides_in_order_d(x->dtype, n), y_index[1]);
 }
 
 /* The bits of the element of conv_transpose's result that has the indices y = [n, o, position...].
  * The shape of w is [C, O/groups, K...]. */
-static uint64_t expected_conv_transpose(const problem *p, const vt_view *in, uint32_t n_in,
-                                        const int64_t *y) {
+static uint64_t expected_conv_transpose_bits(const problem *p, const vt_view *in, uint32_t n_in,
+                                             const int64_t *y_index) {
   const vt_view *x = &in[0], *w = &in[1];
-  const int64_t depth = w->dim[0] / p->groups, first = y[1] / w->dim[1] * depth;
+  const int64_t depth = w->dim[0] / p->groups, first = y_index[1] / w->dim[1] * depth;
   const int64_t taps = product_of(p->kernel, p->axes);
   int64_t n = 0, k[3], i[3];
   for (int64_t c = first; c < first + depth; c++)
     for (int64_t t = 0; t < taps; t++) {
       int numbered = 1;
-      to_coordinates(t, p->axes, p->kernel, k);
+      index_to_coordinates(t, p->axes, p->kernel, k);
       for (uint32_t j = 0; j < p->axes; j++) {
-        i[j] = y[2 + j] + p->low[j] - k[j] * p->dilation[j];
+        i[j] = y_index[2 + j] + p->low[j] - k[j] * p->dilation[j];
         numbered &= i[j] % p->stride[j] == 0;
         i[j] = i[j] < 0 ? -1 : i[j] / p->stride[j];
       }
       if (!numbered) continue;
-      side_a[n] = element_or_zero(x, y[0], c, i);
-      side_b[n++] = element_or_zero(w, c, y[1] % w->dim[1], k);
+      side_a[n] = element_or_zero_padding(x, y_index[0], c, i);
+      side_b[n++] = element_or_zero_padding(w, c, y_index[1] % w->dim[1], k);
     }
-  return add_bias(n_in == 3 ? &in[2] : NULL, dot_of_side_arrays(x->dtype, n), y[1]);
+  return add_bias(n_in == 3 ? &in[2] : NULL, dot_of_sides_in_order_d(x->dtype, n), y_index[1]);
 }
 
 /* The bits of the element of conv_weight_grad's result that has the indices y = [o, c, tap...]: the
  * sum in order D over batch and output positions. */
-static uint64_t expected_weight_grad(const problem *p, const vt_view *in, uint32_t n_in,
-                                     const int64_t *y) {
+static uint64_t expected_weight_grad_bits(const problem *p, const vt_view *in, uint32_t n_in,
+                                          const int64_t *dw_index) {
   const vt_view *x = &in[0], *dy = &in[1];
   const int64_t positions = product_of(dy->dim + 2, p->axes);
-  const int64_t c = y[1] + y[0] / (dy->dim[1] / p->groups) * (x->dim[1] / p->groups);
+  const int64_t c = dw_index[1] + dw_index[0] / (dy->dim[1] / p->groups) * (x->dim[1] / p->groups);
   int64_t n = 0, q[3], i[3];
   (void)n_in;
   for (int64_t b = 0; b < x->dim[0]; b++)
     for (int64_t e = 0; e < positions; e++, n++) {
-      to_coordinates(e, p->axes, dy->dim + 2, q);
+      index_to_coordinates(e, p->axes, dy->dim + 2, q);
       for (uint32_t j = 0; j < p->axes; j++)
-        i[j] = q[j] * p->stride[j] + y[2 + j] * p->dilation[j] - p->low[j];
-      side_a[n] = element_or_zero(dy, b, y[0], q);
-      side_b[n] = element_or_zero(x, b, c, i);
+        i[j] = q[j] * p->stride[j] + dw_index[2 + j] * p->dilation[j] - p->low[j];
+      side_a[n] = element_or_zero_padding(dy, b, dw_index[0], q);
+      side_b[n] = element_or_zero_padding(x, b, c, i);
     }
-  return dot_of_side_arrays(x->dtype, n);
+  return dot_of_sides_in_order_d(x->dtype, n);
 }
 
 typedef uint64_t expected_fn(const problem *p, const vt_view *in, uint32_t n_in, const int64_t *y);
 
-static int check_every_element(const char *name, const problem *p, const vt_view *in, uint32_t n,
-                               const vt_view *y, expected_fn *expected) {
+static int check_elements_against(const char *name, const problem *p, const vt_view *in, uint32_t n,
+                                  const vt_view *y, expected_fn *expected) {
   const int64_t total = count_of_view(y);
   for (int64_t e = 0; e < total; e++) {
     int64_t index[5];
-    to_coordinates(e, y->rank, y->dim, index);
+    index_to_coordinates(e, y->rank, y->dim, index);
     if (!expect_bits(name, y, e, expected(p, in, n, index))) return 0;
   }
   return 1;
 }
 
-static vt_view fill_operand(vt_view v, int any, uint64_t *state) {
-  return any ? fill_any(v, state) : fill_ordinary(v, state);
+static vt_view fill_operand(vt_view v, int any_class, uint64_t *state) {
+  return any_class ? fill_any(v, state) : fill_ordinary(v, state);
 }
 
 static const problem problems[] = {
@@ -207,7 +209,7 @@ static void test_conv_and_conv_transpose(void) {
           fill_operand(view_new(dtype, 1, &p->o, layout), any, &state)};
       const run_result y = run_op(VT_OP_conv, &a, in, n, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
-      if (y.status == VT_OK) check_every_element("conv", p, in, n, &y.out, expected_conv);
+      if (y.status == VT_OK) check_elements_against("conv", p, in, n, &y.out, expected_conv_bits);
       in[1] = fill_operand(
           new_spatial_tensor(dtype, p->axes, p->c, p->o / p->groups, p->kernel, layout), any,
           &state);
@@ -216,7 +218,7 @@ static void test_conv_and_conv_transpose(void) {
                             1 + p->extra[0] - p->low[0] - p->high[0];
       CHECK(z.status == (least < 0 ? VT_VERIFY : VT_OK));
       if (z.status == VT_OK)
-        check_every_element("conv_transpose", p, in, n, &z.out, expected_conv_transpose);
+        check_elements_against("conv_transpose", p, in, n, &z.out, expected_conv_transpose_bits);
       free_held();
     }
 }
@@ -249,7 +251,7 @@ static void test_weight_grad(void) {
       const run_result y = run_op(VT_OP_conv_weight_grad, &a, in, 2, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
       if (y.status == VT_OK)
-        check_every_element("conv_weight_grad", p, in, 2, &y.out, expected_weight_grad);
+        check_elements_against("conv_weight_grad", p, in, 2, &y.out, expected_weight_grad_bits);
       free_held();
     }
 }
@@ -278,27 +280,27 @@ static int64_t integer_at(const vt_view *v, int64_t i) {
   return integer_of(v->dtype, get_bits(v, i));
 }
 
-static uint64_t expected_conv_int(const problem *p, const vt_view *in, uint32_t n_in,
-                                  const int64_t *y) {
+static uint64_t expected_conv_int_bits(const problem *p, const vt_view *in, uint32_t n_in,
+                                       const int64_t *y_index) {
   const vt_view *x = &in[0], *w = &in[1];
-  const int64_t depth = w->dim[1], first = y[1] / (w->dim[0] / p->groups) * depth;
+  const int64_t depth = w->dim[1], first = y_index[1] / (w->dim[0] / p->groups) * depth;
   const int64_t taps = product_of(p->kernel, p->axes);
   const int64_t zx = n_in > 2 ? integer_at(&in[2], 0) : 0;
-  const int64_t zw = n_in > 3 ? integer_at(&in[3], in[3].rank == 0 ? 0 : y[1]) : 0;
-  int64_t sum = n_in > 4 ? integer_at(&in[4], y[1]) : 0, k[3];
+  const int64_t zw = n_in > 3 ? integer_at(&in[3], in[3].rank == 0 ? 0 : y_index[1]) : 0;
+  int64_t sum = n_in > 4 ? integer_at(&in[4], y_index[1]) : 0, k[3];
   for (int64_t c = 0; c < depth; c++)
     for (int64_t t = 0; t < taps; t++) {
-      int64_t place = y[0] * x->dim[1] + first + c;
+      int64_t place = y_index[0] * x->dim[1] + first + c;
       int inside = 1;
-      to_coordinates(t, p->axes, p->kernel, k);
+      index_to_coordinates(t, p->axes, p->kernel, k);
       for (uint32_t j = 0; j < p->axes; j++) {
-        const int64_t i = y[2 + j] * p->stride[j] + k[j] * p->dilation[j] - p->low[j];
+        const int64_t i = y_index[2 + j] * p->stride[j] + k[j] * p->dilation[j] - p->low[j];
         inside &= i >= 0 && i < p->in[j];
         place = place * p->in[j] + i;
       }
       /* elements of the padding are the zero point */
       const int64_t a = inside ? integer_at(x, place) : zx;
-      sum += (a - zx) * (integer_at(w, (y[1] * depth + c) * taps + t) - zw);
+      sum += (a - zx) * (integer_at(w, (y_index[1] * depth + c) * taps + t) - zw);
     }
   return (uint32_t)(uint64_t)sum;
 }
@@ -329,14 +331,15 @@ static void test_conv_int(void) {
           fill_any(view_new(VT_DTYPE_I32, 1, &p->o, layout), &state)};
       const run_result y = run_op(VT_OP_conv_int, &a, in, n, (layout + 2) % LAYOUTS);
       CHECK(y.status == VT_OK);
-      if (y.status == VT_OK) check_every_element("conv_int", p, in, n, &y.out, expected_conv_int);
+      if (y.status == VT_OK)
+        check_elements_against("conv_int", p, in, n, &y.out, expected_conv_int_bits);
       free_held();
     }
 }
 
 /* The stride is longer than x, so that only the first element of dy is multiplied by an element of
  * x, however long dy is. */
-static void test_stride_beyond_input(void) {
+static void test_weight_grad_stride_beyond_x(void) {
   const vt_attr_conv_weight_grad a = {.size = sizeof a,
                                       .kernel = {1, {1}},
                                       .stride = {1, {INT64_C(1) << 40}},
@@ -353,7 +356,7 @@ static void test_stride_beyond_input(void) {
 
 /* ---- type rules ---- */
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   static const vt_attr_conv
       s2 = {.size = sizeof s2, .stride = {1, {2}}, .groups = 1, .order = 1},
       p1 = {.size = sizeof p1, .low = {1, {1}}, .high = {2, {1, 1}}, .groups = 1, .order = 1},
@@ -463,7 +466,8 @@ static vt_view fill_with_exact_fractions(vt_view v, uint64_t *state) {
 static void check_gradients_by_differences(uint32_t op, const void *attrs, const vt_view *in,
                                            uint32_t n, uint64_t *state) {
   const double bound = in[0].dtype == F64 ? 1e-12 : 1e-4;
-  for (uint32_t by = 0; by < n; by++) check_gradient(op, attrs, in, n, by, 0.5, bound, state);
+  for (uint32_t by = 0; by < n; by++)
+    check_gradient_by_difference(op, attrs, in, n, by, 0.5, bound, state);
 }
 
 static void test_gradients_by_differences(void) {
@@ -497,14 +501,16 @@ static void test_gradients_by_differences(void) {
 /* Checks the gradients of conv by their formulas. dx is conv_transpose of dy: the sum in order D
  * over the output channels of the group and the taps whose position is divisible by the stride. dw
  * is conv_weight_grad, and db is the sum in order S over batch and positions. */
-static void check_conv_gradient(const problem *p, const vt_view *in, const vt_view *dy,
-                                const uint32_t *d_in) {
+static void check_conv_gradient_bits(const problem *p, const vt_view *in, const vt_view *dy,
+                                     const uint32_t *d_in) {
   static double column[MOST];
   static float narrow[MOST];
   const vt_view pair[2] = {*dy, in[1]}, second[2] = {in[0], *dy};
   problem same = *p; /* the problem serves conv_transpose too: dy has p->o channels */
-  check_every_element("dx of conv", &same, pair, 2, &eager.value[d_in[0]], expected_conv_transpose);
-  check_every_element("dw of conv", p, second, 2, &eager.value[d_in[1]], expected_weight_grad);
+  check_elements_against("dx of conv", &same, pair, 2, &eager.value[d_in[0]],
+                         expected_conv_transpose_bits);
+  check_elements_against("dw of conv", p, second, 2, &eager.value[d_in[1]],
+                         expected_weight_grad_bits);
   const int64_t positions = product_of(dy->dim + 2, p->axes);
   for (int64_t o = 0; o < p->o; o++) {
     int64_t n = 0;
@@ -540,7 +546,7 @@ static void test_gradient_bits(void) {
       const vt_gradient g = {&eager.b, ids, &y, 3, 1, &a, &d_out, d_in};
       vt_op_get(VT_OP_conv)->grad(&g);
       CHECK(d_in[0] != VT_NO_VALUE && d_in[1] != VT_NO_VALUE && d_in[2] != VT_NO_VALUE);
-      if (eager.problem[0] == 0) check_conv_gradient(p, in, &eager.value[d_out], d_in);
+      if (eager.problem[0] == 0) check_conv_gradient_bits(p, in, &eager.value[d_out], d_in);
       eager_end("conv");
       free_held();
     }
@@ -551,8 +557,8 @@ int main(void) {
   test_weight_grad();
   test_padding_is_multiplied();
   test_conv_int();
-  test_stride_beyond_input();
-  test_rules();
+  test_weight_grad_stride_beyond_x();
+  test_type_rules();
   test_gradients_by_differences();
   test_gradient_bits();
   TEST_DONE();

@@ -2,7 +2,7 @@
  * cost.c - the operations and bytes of a step by costs.def: by the definition of the op,
  * independent of the kernels of a backend, so that they are the same for all backends. flops_X
  * is the rule X of the column `flops` of costs.def, chosen_bytes the rule `chosen` of the column
- * `reads`. */
+ * `reads`: the bytes of at most as many elements as the result has. */
 #include "cost.h"
 #include <string.h>
 #include "vt_window.h"
@@ -24,14 +24,14 @@ void vt_cost_add(vt_cost *sum, const vt_cost *c) {
   sum->bytes_written = vt_cost_sum(sum->bytes_written, c->bytes_written);
 }
 
-/* The product of the dimensions from axis `first` to the last axis. */
-static uint64_t elements_from(const vt_type *t, uint32_t first) {
+/* The product of the dimensions from axis `first_axis` to the last axis. */
+static uint64_t elements_from_axis(const vt_type *t, uint32_t first_axis) {
   uint64_t n = 1;
-  for (uint32_t i = first; i < t->rank; i++) n = vt_cost_times(n, (uint64_t)t->dim[i]);
+  for (uint32_t i = first_axis; i < t->rank; i++) n = vt_cost_times(n, (uint64_t)t->dim[i]);
   return n;
 }
 
-static uint64_t elements(const vt_type *t) { return elements_from(t, 0); }
+static uint64_t elements(const vt_type *t) { return elements_from_axis(t, 0); }
 
 /* ---- operations ---- */
 
@@ -42,7 +42,7 @@ static uint64_t flops_nothing(const vt_cost_site *s) {
   return 0;
 }
 
-static uint64_t flops_by_class(const vt_cost_site *s) {
+static uint64_t flops_by_numerics(const vt_cost_site *s) {
   const vt_numerics numerics = s->op->numerics;
   const int each = numerics == VT_NUMERICS_exact || numerics == VT_NUMERICS_rounded;
   return each ? elements(&s->out[0]) : 0;
@@ -84,30 +84,30 @@ static uint64_t flops_product_int(const vt_cost_site *s) {
 static uint64_t has_bias(const vt_cost_site *s) { return s->n_in == s->op->max_in; }
 
 static uint64_t flops_conv(const vt_cost_site *s) {
-  return contraction_flops(s, elements_from(&s->in[1], 1), has_bias(s));
+  return contraction_flops(s, elements_from_axis(&s->in[1], 1), has_bias(s));
 }
 
-static uint64_t flops_conv_weights(const vt_cost_site *s) {
+static uint64_t flops_conv_weight_grad(const vt_cost_site *s) {
   const vt_type *dy = &s->in[1];
-  return contraction_flops(s, vt_cost_times((uint64_t)dy->dim[0], elements_from(dy, 2)), 0);
+  return contraction_flops(s, vt_cost_times((uint64_t)dy->dim[0], elements_from_axis(dy, 2)), 0);
 }
 
-/* Counts, along one axis, the pairs of an output (0 .. n-1) and a tap for which output + low -
- * tap*dilation is a multiple of the stride: the pairs that have a product. Taps that are equal
+/* Counts, along one axis, the pairs of an output (0 .. outputs-1) and a tap for which output + low
+ * - tap*dilation is a multiple of the stride: the pairs that have a product. Taps that are equal
  * modulo the stride pair with the same outputs. */
-static uint64_t count_pairs_along(const vt_window *w, int64_t n) {
+static uint64_t count_output_tap_products(const vt_window *w, int64_t outputs) {
   uint64_t pairs = 0;
   for (int64_t tap = 0; tap < w->stride && tap < w->kernel; tap++) {
     const int64_t taps = (w->kernel - tap - 1) / w->stride + 1;
     const int64_t rest = (tap * (w->dilation % w->stride) - w->low) % w->stride;
     const int64_t first = rest < 0 ? rest + w->stride : rest;
-    const int64_t met = first < n ? (n - first - 1) / w->stride + 1 : 0;
+    const int64_t met = first < outputs ? (outputs - first - 1) / w->stride + 1 : 0;
     pairs = vt_cost_sum(pairs, vt_cost_times((uint64_t)taps, (uint64_t)met));
   }
   return pairs;
 }
 
-static uint64_t flops_conv_back(const vt_cost_site *s) {
+static uint64_t flops_conv_transpose(const vt_cost_site *s) {
   const vt_attr_conv_transpose *a = s->attrs;
   const vt_window_lists l = {NULL, &a->stride, &a->dilation, &a->low, &a->high};
   const vt_type *w = &s->in[1], *y = &s->out[0];
@@ -115,7 +115,7 @@ static uint64_t flops_conv_back(const vt_cost_site *s) {
   products = vt_cost_times(products, (uint64_t)(w->dim[0] / a->groups));
   for (uint32_t i = 0; i + 2 < y->rank; i++) {
     const vt_window axis = vt_window_axis(&l, i, w->dim[2 + i], 1);
-    products = vt_cost_times(products, count_pairs_along(&axis, y->dim[2 + i]));
+    products = vt_cost_times(products, count_output_tap_products(&axis, y->dim[2 + i]));
   }
   return vt_cost_sum(vt_cost_times(2, products), vt_cost_times(elements(y), has_bias(s)));
 }
@@ -143,9 +143,9 @@ static const row *find_row(uint32_t number) {
 
 int vt_cost_has_row(uint32_t number) { return find_row(number) != NULL; }
 
-uint64_t vt_cost_prim(const vt_cost_site *s) {
+uint64_t vt_cost_prim_flops(const vt_cost_site *s) {
   const row *r = find_row(s->op->number);
-  return r != NULL ? r->flops(s) : flops_by_class(s);
+  return r != NULL ? r->flops(s) : flops_by_numerics(s);
 }
 
 uint64_t vt_cost_iterations(const vt_op_info *op, const void *attrs) {
@@ -193,18 +193,19 @@ static void copy_types(const vt_bk_tensor *t, uint32_t n, vt_type *out) {
   }
 }
 
-/* The cost of a step without bodies. `types` is scratch for the types of all its operands and
- * results. */
-static vt_status node_cost(const vt_bk_step *step, vt_type *types, vt_alloc a, vt_cost *out,
+/* The cost of a step without bodies. `scratch_types` is scratch for the types of all its operands
+ * and results. */
+static vt_status node_cost(const vt_bk_step *step, vt_type *scratch_types, vt_alloc a, vt_cost *out,
                            vt_diag *d) {
   const vt_op_info *op = vt_op_get(step->op);
   const void *attrs = step->attrs != NULL ? step->attrs : op->attrs->defaults;
-  const vt_cost_site site = {op, attrs, types, types + step->n_in, step->n_in, step->n_out};
-  copy_types(step->in, step->n_in, types);
-  copy_types(step->out, step->n_out, types + step->n_in);
+  const vt_cost_site site = {op,         attrs,      scratch_types, scratch_types + step->n_in,
+                             step->n_in, step->n_out};
+  copy_types(step->in, step->n_in, scratch_types);
+  copy_types(step->out, step->n_out, scratch_types + step->n_in);
   count_bytes(step, out);
-  if (!op->prim) return vt_cost_composed(&site, a, &out->flops, d);
-  out->flops = vt_cost_prim(&site);
+  if (!op->prim) return vt_cost_composition_flops(&site, a, &out->flops, d);
+  out->flops = vt_cost_prim_flops(&site);
   return VT_OK;
 }
 

@@ -16,11 +16,11 @@ typedef struct vt_cost_site { /* a node, with what the rules of costs.def need t
 uint64_t vt_cost_sum(uint64_t a, uint64_t b);
 uint64_t vt_cost_times(uint64_t a, uint64_t b);
 /* The number of arithmetic operations of a prim, without the operations of its bodies. */
-uint64_t vt_cost_prim(const vt_cost_site *s);
+uint64_t vt_cost_prim_flops(const vt_cost_site *s);
 /* The number of arithmetic operations of a composition: the sum over the prims that it decomposes
  * to. */
-vt_status vt_cost_composed(const vt_cost_site *s, vt_alloc a, uint64_t *out,
-                           vt_diag *d) VT_NODISCARD;
+vt_status vt_cost_composition_flops(const vt_cost_site *s, vt_alloc a, uint64_t *out,
+                                    vt_diag *d) VT_NODISCARD;
 /* The number of iterations of a loop, by which the cost of its body is multiplied; 1 for any other
  * op. */
 uint64_t vt_cost_iterations(const vt_op_info *op, const void *attrs);

@@ -41,7 +41,7 @@ static uint32_t add_value(counter *c, const vt_type *t) {
   return c->n++;
 }
 
-static uint64_t flops_of_bodies(const counter *c, const vt_op_info *op, const void *attrs) {
+static uint64_t flops_of_costliest_body(const counter *c, const vt_op_info *op, const void *attrs) {
   uint64_t most = 0;
   for (uint32_t k = 0; k < c->n_body; k++)
     if (c->body_flops[k] > most) most = c->body_flops[k];
@@ -62,8 +62,8 @@ static uint32_t count_prim(counter *c, const vt_op_info *op, const uint32_t *in,
   const vt_status s = vt_op_infer(op, &rule, out, &n_out, NULL);
   if (s != VT_OK) return record_failure(c, s);
   const vt_cost_site site = {op, attrs, types, out, n, n_out};
-  const uint64_t inner = flops_of_bodies(c, op, attrs);
-  c->flops = vt_cost_sum(c->flops, vt_cost_sum(vt_cost_prim(&site), inner));
+  const uint64_t inner = flops_of_costliest_body(c, op, attrs);
+  c->flops = vt_cost_sum(c->flops, vt_cost_sum(vt_cost_prim_flops(&site), inner));
   c->n_body = 0;
   const uint32_t first = c->n;
   for (uint32_t i = 0; i < n_out; i++)
@@ -144,7 +144,7 @@ static vt_status count_composition(const vt_cost_site *s, tally *all, uint64_t *
   return all->status;
 }
 
-vt_status vt_cost_composed(const vt_cost_site *s, vt_alloc a, uint64_t *out, vt_diag *d) {
+vt_status vt_cost_composition_flops(const vt_cost_site *s, vt_alloc a, uint64_t *out, vt_diag *d) {
   tally all = {.status = VT_OK};
   vt_arena_init(&all.arena, a);
   vt_dims_init(&all.dims, &all.arena);

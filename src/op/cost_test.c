@@ -23,8 +23,8 @@ static vt_bk_tensor dense_tensor(uint32_t dtype, uint32_t rank, const int64_t *d
   dense_tensor(VT_DTYPE_##dtype, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), \
                (const int64_t[]){__VA_ARGS__})
 
-static vt_cost cost_of(uint32_t op, const void *attrs, uint32_t n_in, const vt_bk_tensor *in,
-                       uint32_t n_out, const vt_bk_tensor *out) {
+static vt_cost cost_of_step(uint32_t op, const void *attrs, uint32_t n_in, const vt_bk_tensor *in,
+                            uint32_t n_out, const vt_bk_tensor *out) {
   const vt_bk_step s = {.size = sizeof s,
                         .op = op,
                         .n_in = n_in,
@@ -39,14 +39,15 @@ static vt_cost cost_of(uint32_t op, const void *attrs, uint32_t n_in, const vt_b
   return c;
 }
 
-static void expect_cost(const char *what, vt_cost c, uint64_t flops, uint64_t read,
-                        uint64_t written) {
-  const int right = c.flops == flops && c.bytes_read == read && c.bytes_written == written;
+static void expect_cost(const char *what, vt_cost got, uint64_t flops, uint64_t bytes_read,
+                        uint64_t bytes_written) {
+  const int right =
+      got.flops == flops && got.bytes_read == bytes_read && got.bytes_written == bytes_written;
   CHECK(right);
   if (!right)
     fprintf(stderr, "  %s: %llu flops, %llu read, %llu written\n", what,
-            (unsigned long long)c.flops, (unsigned long long)c.bytes_read,
-            (unsigned long long)c.bytes_written);
+            (unsigned long long)got.flops, (unsigned long long)got.bytes_read,
+            (unsigned long long)got.bytes_written);
 }
 
 /* ---- prims ---- */
@@ -55,40 +56,41 @@ static void test_pointwise_costs(void) {
   const vt_bk_tensor x = T(F32, 3, 5), y = T(F32, 3, 5), pair[3] = {x, y, y};
   vt_bk_tensor row[2] = {x, T(F32, 3, 5)};
   row[1].stride[0] = 0; /* a row of five elements, broadcast to three rows */
-  expect_cost("exp", cost_of(VT_OP_exp, NULL, 1, &x, 1, &y), 15, 60, 60);
-  expect_cost("add", cost_of(VT_OP_add, NULL, 2, pair, 1, &y), 15, 120, 60);
-  expect_cost("repeated", cost_of(VT_OP_add, NULL, 2, row, 1, &y), 15, 80, 60);
-  expect_cost("fma", cost_of(VT_OP_fma, NULL, 3, pair, 1, &y), 30, 180, 60);
+  expect_cost("exp", cost_of_step(VT_OP_exp, NULL, 1, &x, 1, &y), 15, 60, 60);
+  expect_cost("add", cost_of_step(VT_OP_add, NULL, 2, pair, 1, &y), 15, 120, 60);
+  expect_cost("repeated", cost_of_step(VT_OP_add, NULL, 2, row, 1, &y), 15, 80, 60);
+  expect_cost("fma", cost_of_step(VT_OP_fma, NULL, 3, pair, 1, &y), 30, 180, 60);
   const vt_bk_tensor none = T(F32, 0, 5), half = T(F16, 3, 5);
   const vt_attr_cast to = {.size = sizeof to, .dtype = VT_DTYPE_F16};
-  expect_cost("nothing", cost_of(VT_OP_exp, NULL, 1, &none, 1, &none), 0, 0, 0);
-  expect_cost("cast", cost_of(VT_OP_cast, &to, 1, &x, 1, &half), 15, 60, 30);
+  expect_cost("nothing", cost_of_step(VT_OP_exp, NULL, 1, &none, 1, &none), 0, 0, 0);
+  expect_cost("cast", cost_of_step(VT_OP_cast, &to, 1, &x, 1, &half), 15, 60, 30);
   const vt_attr_literal one = {.size = sizeof one, .dtype = VT_DTYPE_F32};
   const vt_bk_tensor scalar = dense_tensor(VT_DTYPE_F32, 0, NULL);
-  expect_cost("literal", cost_of(VT_OP_literal, &one, 0, NULL, 1, &scalar), 0, 0, 4);
+  expect_cost("literal", cost_of_step(VT_OP_literal, &one, 0, NULL, 1, &scalar), 0, 0, 4);
 }
 
 static void test_reduction_costs(void) {
   const vt_attr_reduce last = {.size = sizeof last, .axes = {.n = 1, .v = {1}}};
   const vt_attr_sort along = {.size = sizeof along, .axis = 1};
   const vt_bk_tensor x = T(F64, 3, 5), y = T(F64, 3), sorted[2] = {x, T(I64, 3, 5)};
-  expect_cost("sum", cost_of(VT_OP_sum, &last, 1, &x, 1, &y), 15, 120, 24);
-  expect_cost("max", cost_of(VT_OP_max, &last, 1, &x, 1, &y), 15, 120, 24);
-  expect_cost("sort", cost_of(VT_OP_sort, &along, 1, &x, 2, sorted), 45, 120, 240);
+  expect_cost("sum", cost_of_step(VT_OP_sum, &last, 1, &x, 1, &y), 15, 120, 24);
+  expect_cost("max", cost_of_step(VT_OP_max, &last, 1, &x, 1, &y), 15, 120, 24);
+  expect_cost("sort", cost_of_step(VT_OP_sort, &along, 1, &x, 2, sorted), 45, 120, 240);
 }
 
 static void test_movement_costs(void) {
   const vt_attr_gather rows = {.size = sizeof rows};
   const vt_bk_tensor in[2] = {T(F32, 1000, 8), T(I32, 6)}, y = T(F32, 6, 8);
-  expect_cost("gather", cost_of(VT_OP_gather, &rows, 2, in, 1, &y), 0, 6 * 32 + 24, 6 * 32);
-  expect_cost("embedding", cost_of(VT_OP_embedding, NULL, 2, in, 1, &y), 0, 6 * 32 + 24, 6 * 32);
+  expect_cost("gather", cost_of_step(VT_OP_gather, &rows, 2, in, 1, &y), 0, 6 * 32 + 24, 6 * 32);
+  expect_cost("embedding", cost_of_step(VT_OP_embedding, NULL, 2, in, 1, &y), 0, 6 * 32 + 24,
+              6 * 32);
   const vt_attr_axis a = {.size = sizeof a, .axis = 0};
   const vt_bk_tensor parts[2] = {T(F32, 2, 8), T(F32, 4, 8)}, row = T(F32, 1, 8);
   vt_bk_tensor many[20];
   for (int i = 0; i < 20; i++) many[i] = row;
   const vt_bk_tensor long_y = T(F32, 20, 8);
-  expect_cost("many", cost_of(VT_OP_concat, &a, 20, many, 1, &long_y), 0, 640, 640);
-  expect_cost("concat", cost_of(VT_OP_concat, &a, 2, parts, 1, &y), 0, 6 * 32, 6 * 32);
+  expect_cost("many", cost_of_step(VT_OP_concat, &a, 20, many, 1, &long_y), 0, 640, 640);
+  expect_cost("concat", cost_of_step(VT_OP_concat, &a, 2, parts, 1, &y), 0, 6 * 32, 6 * 32);
 }
 
 /* ---- contractions ---- */
@@ -99,13 +101,15 @@ static void test_product_costs(void) {
   const vt_bk_tensor in[2] = {T(F32, 7, 3, 4), T(F32, 4, 5)}, y = T(F32, 7, 3, 5);
   const vt_bk_tensor back[2] = {T(F32, 7, 4, 3), T(F32, 4, 5)};
   const uint64_t flops = 2 * 7 * 3 * 5 * 4, read = 4 * (7 * 3 * 4 + 4 * 5);
-  expect_cost("matmul", cost_of(VT_OP_matmul, &plain, 2, in, 1, &y), flops, read, 4 * 7 * 3 * 5);
-  expect_cost("transposed", cost_of(VT_OP_matmul, &transposed, 2, back, 1, &y), flops, read,
+  expect_cost("matmul", cost_of_step(VT_OP_matmul, &plain, 2, in, 1, &y), flops, read,
+              4 * 7 * 3 * 5);
+  expect_cost("transposed", cost_of_step(VT_OP_matmul, &transposed, 2, back, 1, &y), flops, read,
               4 * 7 * 3 * 5);
   const vt_bk_tensor bytes[2] = {T(I8, 3, 4), T(I8, 4, 5)}, whole = T(I32, 3, 5);
-  expect_cost("int", cost_of(VT_OP_matmul_int, NULL, 2, bytes, 1, &whole), 2 * 15 * 4, 32, 60);
+  expect_cost("int", cost_of_step(VT_OP_matmul_int, NULL, 2, bytes, 1, &whole), 2 * 15 * 4, 32, 60);
   const vt_bk_tensor with[3] = {T(F32, 3, 4), T(F32, 4, 5), T(F32, 5)}, z = T(F32, 3, 5);
-  expect_cost("linear", cost_of(VT_OP_linear, NULL, 3, with, 1, &z), 2 * 15 * 4 + 15, 4 * 37, 60);
+  expect_cost("linear", cost_of_step(VT_OP_linear, NULL, 3, with, 1, &z), 2 * 15 * 4 + 15, 4 * 37,
+              60);
 }
 
 static void test_conv_costs(void) {
@@ -114,21 +118,21 @@ static void test_conv_costs(void) {
   const vt_bk_tensor in[3] = {T(F32, 2, 4, 8, 8), T(F32, 6, 2, 3, 3), T(F32, 6)};
   const vt_bk_tensor y = T(F32, 2, 6, 8, 8);
   const uint64_t outputs = 2 * 6 * 8 * 8, products = outputs * 2 * 9;
-  CHECK(cost_of(VT_OP_conv, &a, 2, in, 1, &y).flops == 2 * products);
-  CHECK(cost_of(VT_OP_conv, &a, 3, in, 1, &y).flops == 2 * products + outputs);
+  CHECK(cost_of_step(VT_OP_conv, &a, 2, in, 1, &y).flops == 2 * products);
+  CHECK(cost_of_step(VT_OP_conv, &a, 3, in, 1, &y).flops == 2 * products + outputs);
   const vt_attr_conv_weight_grad w = {
       .size = sizeof w, .kernel = {.n = 1, .v = {3}}, .low = {.n = 1, .v = {1}}, .groups = 2};
   const vt_bk_tensor back[2] = {in[0], y};
-  CHECK(cost_of(VT_OP_conv_weight_grad, &w, 2, back, 1, &in[1]).flops ==
+  CHECK(cost_of_step(VT_OP_conv_weight_grad, &w, 2, back, 1, &in[1]).flops ==
         2 * (6 * 2 * 9) * (2 * 8 * 8));
 }
 
 /* Counts one by one the pairs of an output position and a tap that are multiplied by an element of
  * x: their distance is divisible by the stride. */
-static uint64_t count_output_tap_pairs(int64_t n, int64_t kernel, int64_t stride, int64_t dilation,
-                                       int64_t low) {
+static uint64_t count_output_tap_pairs(int64_t outputs, int64_t kernel, int64_t stride,
+                                       int64_t dilation, int64_t low) {
   uint64_t pairs = 0;
-  for (int64_t j = 0; j < n; j++)
+  for (int64_t j = 0; j < outputs; j++)
     for (int64_t k = 0; k < kernel; k++) pairs += (j + low - k * dilation) % stride == 0;
   return pairs;
 }
@@ -148,8 +152,8 @@ static void test_conv_transpose_costs(void) {
           const vt_bk_tensor y = T(F32, 2, 12, n);
           const uint64_t products =
               2 * 12 * 2 * count_output_tap_pairs(n, kernel, stride, dilation, low);
-          CHECK(cost_of(VT_OP_conv_transpose, &a, 2, in, 1, &y).flops == 2 * products);
-          CHECK(cost_of(VT_OP_conv_transpose, &a, 3, in, 1, &y).flops ==
+          CHECK(cost_of_step(VT_OP_conv_transpose, &a, 2, in, 1, &y).flops == 2 * products);
+          CHECK(cost_of_step(VT_OP_conv_transpose, &a, 3, in, 1, &y).flops ==
                 2 * products + 24 * (uint64_t)n);
         }
 }
@@ -160,10 +164,10 @@ static void test_composition_costs(void) {
   const vt_attr_axis last = {.size = sizeof last, .axis = 1};
   const vt_bk_tensor x = T(F32, 3, 5), y = T(F32, 3, 5);
   /* softmax needs five flops per element: max, subtract, exp, sum, divide */
-  expect_cost("softmax", cost_of(VT_OP_softmax, &last, 1, &x, 1, &y), 5 * 15, 60, 60);
+  expect_cost("softmax", cost_of_step(VT_OP_softmax, &last, 1, &x, 1, &y), 5 * 15, 60, 60);
   const vt_attr_reduce over = {.size = sizeof over, .axes = {.n = 1, .v = {1}}};
   const vt_bk_tensor short_y = T(F32, 3);
-  expect_cost("mean", cost_of(VT_OP_mean, &over, 1, &x, 1, &short_y), 15 + 3, 60, 12);
+  expect_cost("mean", cost_of_step(VT_OP_mean, &over, 1, &x, 1, &short_y), 15 + 3, 60, 12);
 }
 
 /* The decomposition of rnn is a loop over time, so twice the steps cost twice as much. */
@@ -173,7 +177,7 @@ static void test_rnn_costs(void) {
   for (int64_t t = 4; t <= 8; t += 4) {
     const vt_bk_tensor in[3] = {T(F32, t, 2, 3), T(F32, 3, 6), T(F32, 6, 6)};
     const vt_bk_tensor out[2] = {T(F32, t, 2, 6), T(F32, 2, 6)};
-    flops[t / 8] = cost_of(VT_OP_rnn, &a, 3, in, 2, out).flops;
+    flops[t / 8] = cost_of_step(VT_OP_rnn, &a, 3, in, 2, out).flops;
   }
   /* each time step needs two products, and per element one flop to add both and one for tanh */
   CHECK(flops[0] == 4 * (2 * 2 * 6 * 3 + 2 * 2 * 6 * 6 + 2 * 2 * 6));
@@ -218,7 +222,7 @@ static void test_costs_saturate(void) {
   const int64_t big = (int64_t)1 << 40;
   const vt_attr_matmul plain = {.size = sizeof plain};
   const vt_bk_tensor in[2] = {T(F32, big, big), T(F32, big, big)}, y = T(F32, big, big);
-  expect_cost("beyond", cost_of(VT_OP_matmul, &plain, 2, in, 1, &y), UINT64_MAX, UINT64_MAX,
+  expect_cost("beyond", cost_of_step(VT_OP_matmul, &plain, 2, in, 1, &y), UINT64_MAX, UINT64_MAX,
               UINT64_MAX);
   vt_cost sum = {UINT64_MAX - 1, 1, 2};
   vt_cost_add(&sum, &(vt_cost){2, 3, 4});

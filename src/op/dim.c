@@ -20,7 +20,7 @@ void vt_dims_copy(vt_dims *t, const vt_dims *from, vt_arena *arena) {
 
 #define MAX_NUMBER ((int64_t)1 << 62)
 
-static int64_t handle_of(uint32_t i) { return INT64_MIN + (int64_t)i; }
+static int64_t handle_of_poly(uint32_t i) { return INT64_MIN + (int64_t)i; }
 
 static vt_poly poly_of(const vt_dims *t, int64_t dim) {
   if (vt_dim_is_symbolic(dim)) {
@@ -56,14 +56,14 @@ static vt_status intern(vt_dims *t, const vt_poly *p, int64_t *out, vt_diag *d) 
   }
   for (uint32_t i = 0; i < t->n_polys; i++) {
     if (!same_poly(&t->poly[i], p)) continue;
-    *out = handle_of(i);
+    *out = handle_of_poly(i);
     return VT_OK;
   }
   vt_poly *grown = vt_arena_grow(t->arena, t->poly, t->n_polys, &t->cap_polys, sizeof *p);
   if (grown == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
   t->poly = grown;
   t->poly[t->n_polys] = *p;
-  *out = handle_of(t->n_polys++);
+  *out = handle_of_poly(t->n_polys++);
   return VT_OK;
 }
 
@@ -111,7 +111,7 @@ int vt_dim_find(const vt_dims *t, const char *name, int64_t *out) {
     p.term[0].power[s] = 1;
     for (uint32_t i = 0; i < t->n_polys; i++) {
       if (!same_poly(&t->poly[i], &p)) continue;
-      *out = handle_of(i);
+      *out = handle_of_poly(i);
       return 1;
     }
   }
@@ -162,13 +162,14 @@ vt_status vt_dim_mul(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d)
   return intern(t, &product, out, d);
 }
 
-vt_status vt_dim_div(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) {
+vt_status vt_dim_div(vt_dims *t, int64_t a, int64_t divisor, int64_t *out, vt_diag *d) {
   vt_poly p = poly_of(t, a);
-  if (b <= 0) return VT_FAIL(d, VT_VERIFY, "a dimension can only be divided by a constant > 0");
+  if (divisor <= 0)
+    return VT_FAIL(d, VT_VERIFY, "a dimension can only be divided by a constant > 0");
   for (uint32_t i = 0; i < p.n; i++) {
-    if (p.term[i].coef % b != 0)
-      return VT_FAIL(d, VT_VERIFY, "a dimension does not divide by %lld", (long long)b);
-    p.term[i].coef /= b;
+    if (p.term[i].coef % divisor != 0)
+      return VT_FAIL(d, VT_VERIFY, "a dimension does not divide by %lld", (long long)divisor);
+    p.term[i].coef /= divisor;
   }
   return intern(t, &p, out, d);
 }

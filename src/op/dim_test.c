@@ -56,7 +56,7 @@ static int prints_as(const table *x, int64_t dim, const char *want) {
 
 /* ---- symbols ---- */
 
-static void test_symbols(void) {
+static void test_declare_and_find_symbols(void) {
   table x;
   int64_t dim = 5;
   vt_diag d = {0};
@@ -213,7 +213,7 @@ static void test_bound_values(void) {
 
 /* A bound dimension must not have a value in the range of handles, near INT64_MIN, or it would be
  * taken for a symbol. */
-static void test_bind_to_symbol_range(void) {
+static void test_bound_value_is_never_a_handle(void) {
   table x;
   int64_t out = 77;
   const int64_t value[3] = {INT64_C(1) << 21, 0, 0};
@@ -227,7 +227,7 @@ static void test_bind_to_symbol_range(void) {
 
 /* For random expressions, binding gives the same number as arithmetic on the bound values, and a
  * sum in another order gives the same handle. */
-static void test_random_expressions(void) {
+static void test_bind_of_random_expressions(void) {
   for (uint64_t seed = 1; seed <= 300; seed++) {
     table x;
     uint64_t state = seed;
@@ -254,7 +254,7 @@ static void test_random_expressions(void) {
 
 /* ---- copies ---- */
 
-static void test_copied_table(void) {
+static void test_copied_table_is_independent(void) {
   table x, y;
   int64_t found = 0;
   begin_table(&x);
@@ -272,8 +272,8 @@ static void test_copied_table(void) {
 
 /* ---- types ---- */
 
-static vt_status type_size(uint32_t dtype, int64_t a, int64_t b, int64_t c, uint64_t *count,
-                           uint64_t *bytes) {
+static vt_status size_of_type_of_rank_3(uint32_t dtype, int64_t a, int64_t b, int64_t c,
+                                        uint64_t *count, uint64_t *bytes) {
   const vt_type t = {dtype, 3, {a, b, c}};
   *count = *bytes = 77;
   return vt_type_size(&t, count, bytes, NULL);
@@ -284,21 +284,22 @@ static void test_type_size(void) {
   const vt_type scalar = {.dtype = VT_DTYPE_F64};
   uint64_t n, b;
   CHECK(vt_type_size(&scalar, &n, &b, NULL) == VT_OK && n == 1 && b == 8);
-  CHECK(type_size(VT_DTYPE_F32, 2, 3, 5, &n, &b) == VT_OK && n == 30 && b == 120);
-  CHECK(type_size(VT_DTYPE_F32, 2, 0, 5, &n, &b) == VT_OK && n == 0 && b == 0);
-  CHECK(type_size(VT_DTYPE_U8, big, 256, 1, &n, &b) == VT_OK && b == UINT64_C(1) << 48);
-  CHECK(type_size(VT_DTYPE_U8, big, 257, 1, &n, &b) == VT_LIMIT && n == 77 && b == 77);
-  CHECK(type_size(VT_DTYPE_F16, big, 256, 1, &n, &b) == VT_LIMIT);
-  CHECK(type_size(VT_DTYPE_F32, big, big, big, &n, &b) == VT_LIMIT);
-  CHECK(type_size(VT_DTYPE_F32, 2, -1, 2, &n, &b) == VT_LIMIT);
+  CHECK(size_of_type_of_rank_3(VT_DTYPE_F32, 2, 3, 5, &n, &b) == VT_OK && n == 30 && b == 120);
+  CHECK(size_of_type_of_rank_3(VT_DTYPE_F32, 2, 0, 5, &n, &b) == VT_OK && n == 0 && b == 0);
+  CHECK(size_of_type_of_rank_3(VT_DTYPE_U8, big, 256, 1, &n, &b) == VT_OK && b == UINT64_C(1)
+                                                                                      << 48);
+  CHECK(size_of_type_of_rank_3(VT_DTYPE_U8, big, 257, 1, &n, &b) == VT_LIMIT && n == 77 && b == 77);
+  CHECK(size_of_type_of_rank_3(VT_DTYPE_F16, big, 256, 1, &n, &b) == VT_LIMIT);
+  CHECK(size_of_type_of_rank_3(VT_DTYPE_F32, big, big, big, &n, &b) == VT_LIMIT);
+  CHECK(size_of_type_of_rank_3(VT_DTYPE_F32, 2, -1, 2, &n, &b) == VT_LIMIT);
   /* Strides are products of dimensions too, so for an empty tensor the limit applies to the product
    * of the dimensions that are not 0. */
-  CHECK(type_size(VT_DTYPE_F32, big, big, 0, &n, &b) == VT_LIMIT);
-  CHECK(type_size(VT_DTYPE_F32, 0, big, big, &n, &b) == VT_LIMIT);
-  CHECK(type_size(VT_DTYPE_F32, 0, big, 0, &n, &b) == VT_OK && n == 0 && b == 0);
+  CHECK(size_of_type_of_rank_3(VT_DTYPE_F32, big, big, 0, &n, &b) == VT_LIMIT);
+  CHECK(size_of_type_of_rank_3(VT_DTYPE_F32, 0, big, big, &n, &b) == VT_LIMIT);
+  CHECK(size_of_type_of_rank_3(VT_DTYPE_F32, 0, big, 0, &n, &b) == VT_OK && n == 0 && b == 0);
 }
 
-static void test_type_text(void) {
+static void test_type_text_and_equality(void) {
   table x;
   char text[VT_TYPE_TEXT];
   begin_table(&x);
@@ -324,7 +325,7 @@ static void test_type_text(void) {
 
 /* ---- out of memory ---- */
 
-static vt_status fill_table(vt_alloc a) {
+static vt_status try_to_fill_table(vt_alloc a) {
   vt_arena arena;
   vt_dims dims;
   int64_t b = 0, dim = 1;
@@ -340,19 +341,19 @@ static vt_status fill_table(vt_alloc a) {
   return s;
 }
 
-static void test_out_of_memory(void) {
+static void test_dims_out_of_memory(void) {
   vt_fault f = {0};
-  CHECK(fill_table(vt_fault_alloc(&f)) == VT_OK && f.live == 0);
+  CHECK(try_to_fill_table(vt_fault_alloc(&f)) == VT_OK && f.live == 0);
   const long asked = f.asked;
   CHECK(asked > 0);
   for (long k = 1; k <= asked; k++) {
     vt_fault g = {.left = k};
-    CHECK(fill_table(vt_fault_alloc(&g)) == VT_NOMEM && g.live == 0);
+    CHECK(try_to_fill_table(vt_fault_alloc(&g)) == VT_NOMEM && g.live == 0);
   }
 }
 
 int main(void) {
-  test_symbols();
+  test_declare_and_find_symbols();
   test_is_symbolic();
   test_equal_dims_have_equal_handles();
   test_printed_dims();
@@ -360,11 +361,11 @@ int main(void) {
   test_overflow_fails();
   test_too_many_terms();
   test_bound_values();
-  test_bind_to_symbol_range();
-  test_random_expressions();
-  test_copied_table();
+  test_bound_value_is_never_a_handle();
+  test_bind_of_random_expressions();
+  test_copied_table_is_independent();
   test_type_size();
-  test_type_text();
-  test_out_of_memory();
+  test_type_text_and_equality();
+  test_dims_out_of_memory();
   TEST_DONE();
 }

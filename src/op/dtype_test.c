@@ -6,7 +6,7 @@
 
 /* Numbers and widths are part of the ABI and of every digest, so this second list of them makes a
  * change fail. */
-static void test_numbers_and_widths(void) {
+static void test_dtype_numbers_and_widths(void) {
   static const struct {
     const char *name;
     uint32_t number, bytes;
@@ -52,7 +52,7 @@ static void test_tensor_sizes(void) {
 }
 
 int main(void) {
-  test_numbers_and_widths();
+  test_dtype_numbers_and_widths();
   test_tensor_sizes();
   TEST_DONE();
 }

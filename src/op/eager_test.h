@@ -92,16 +92,16 @@ typedef struct formula {
   double lo2, hi2; /* range of operand 2, if it is not empty; otherwise lo .. hi */
 } formula;
 
-static inline uint64_t formula_gradient(const formula *f, uint32_t k, uint32_t dtype,
-                                        const uint64_t x[5]) {
+static inline uint64_t formula_gradient(const formula *f, uint32_t operand, uint32_t dtype,
+                                        const uint64_t in_y_dy[5]) {
   if (dtype == VT_DTYPE_F64)
-    return vt_f64_bits(f->d_double[k](vt_f64_from_bits(x[0]), vt_f64_from_bits(x[1]),
-                                      vt_f64_from_bits(x[2]), vt_f64_from_bits(x[3]),
-                                      vt_f64_from_bits(x[4])));
-  return vt_f32_bits(
-      f->d_float[k](vt_f32_from_bits((uint32_t)x[0]), vt_f32_from_bits((uint32_t)x[1]),
-                    vt_f32_from_bits((uint32_t)x[2]), vt_f32_from_bits((uint32_t)x[3]),
-                    vt_f32_from_bits((uint32_t)x[4])));
+    return vt_f64_bits(f->d_double[operand](
+        vt_f64_from_bits(in_y_dy[0]), vt_f64_from_bits(in_y_dy[1]), vt_f64_from_bits(in_y_dy[2]),
+        vt_f64_from_bits(in_y_dy[3]), vt_f64_from_bits(in_y_dy[4])));
+  return vt_f32_bits(f->d_float[operand](
+      vt_f32_from_bits((uint32_t)in_y_dy[0]), vt_f32_from_bits((uint32_t)in_y_dy[1]),
+      vt_f32_from_bits((uint32_t)in_y_dy[2]), vt_f32_from_bits((uint32_t)in_y_dy[3]),
+      vt_f32_from_bits((uint32_t)in_y_dy[4])));
 }
 
 static inline uint64_t formula_value(const formula *f, uint32_t dtype, const uint64_t x[3]) {
@@ -113,7 +113,7 @@ static inline uint64_t formula_value(const formula *f, uint32_t dtype, const uin
 }
 
 /* The sum in order S of n numbers given by their bits. */
-static inline uint64_t sum_in_order(uint32_t dtype, const uint64_t *bits, int64_t n) {
+static inline uint64_t sum_bits_in_order_s(uint32_t dtype, const uint64_t *bits, int64_t n) {
   static float x[4096];
   static double z[4096];
   for (int64_t i = 0; i < n; i++) x[i] = vt_f32_from_bits((uint32_t)bits[i]);
@@ -136,12 +136,12 @@ static inline int64_t broadcast_index(const vt_view *x, const vt_view *y, int64_
 
 /* Checks the gradient of operand k. An element that was broadcast gets the sum in order S of the
  * gradients of all elements of the result that it reached, in row-major order. */
-static inline void check_operand_gradient(const formula *f, uint32_t k, const vt_view *in,
+static inline void check_operand_gradient(const formula *f, uint32_t operand, const vt_view *in,
                                           const vt_view *y, const vt_view *dy, const vt_view *got) {
   static uint64_t part[4096];
   const char *name = vt_op_get(f->op)->name;
-  const int64_t n = count_of_view(y), m = count_of_view(&in[k]);
-  if (got->data == NULL || count_of_view(got) != m || got->rank != in[k].rank) {
+  const int64_t n = count_of_view(y), m = count_of_view(&in[operand]);
+  if (got->data == NULL || count_of_view(got) != m || got->rank != in[operand].rank) {
     report_test_failure(name, "has a gradient of another shape, or none");
     return;
   }
@@ -149,17 +149,18 @@ static inline void check_operand_gradient(const formula *f, uint32_t k, const vt
     int64_t parts = 0;
     for (int64_t i = 0; i < n; i++) {
       uint64_t x[5] = {0, 0, 0, get_bits(y, i), get_bits(dy, i)};
-      if (broadcast_index(&in[k], y, i) != j) continue;
+      if (broadcast_index(&in[operand], y, i) != j) continue;
       for (uint32_t p = 0; p < f->n_in; p++) x[p] = broadcast_bits(&in[p], y, i);
-      part[parts++] = formula_gradient(f, k, y->dtype, x);
+      part[parts++] = formula_gradient(f, operand, y->dtype, x);
     }
-    const uint64_t want = n == m ? part[0] : sum_in_order(y->dtype, part, parts);
+    const uint64_t want = n == m ? part[0] : sum_bits_in_order_s(y->dtype, part, parts);
     if (!expect_bits(name, got, j, want)) return;
   }
 }
 
 /* Checks the gradients of all operands against the formulas. */
-static inline void check_gradients(const formula *f, const vt_view *in, uint64_t *state) {
+static inline void check_gradients_by_formula(const formula *f, const vt_view *in,
+                                              uint64_t *state) {
   vt_view got[3];
   const run_result r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
   CHECK(r.status == VT_OK);
@@ -196,7 +197,7 @@ static inline void test_gradients_by_formula(const formula *f) {
                          (int)(mix + i) % LAYOUTS);
         in[i] = mix < 4 ? fill_any(in[i], &state) : fill_ordinary(in[i], &state);
       }
-      check_gradients(f, in, &state);
+      check_gradients_by_formula(f, in, &state);
       free_held();
     }
 }
@@ -205,20 +206,20 @@ static inline void test_gradients_by_formula(const formula *f) {
 
 enum { STEPS = 8 };
 
-static inline float operand_sample(const formula *f, uint32_t k, int64_t j) {
-  const double lo = k == 1 && f->lo2 < f->hi2 ? f->lo2 : f->lo;
-  const double hi = k == 1 && f->lo2 < f->hi2 ? f->hi2 : f->hi;
-  const double at = ((double)(k == 0 ? j : STEPS - 1 - j) + 0.37) / STEPS;
+static inline float operand_sample(const formula *f, uint32_t operand, int64_t step) {
+  const double lo = operand == 1 && f->lo2 < f->hi2 ? f->lo2 : f->lo;
+  const double hi = operand == 1 && f->lo2 < f->hi2 ? f->hi2 : f->hi;
+  const double at = ((double)(operand == 0 ? step : STEPS - 1 - step) + 0.37) / STEPS;
   return (float)(lo + (hi - lo) * at);
 }
 
-static inline double value_with_operand_moved(const formula *f, int64_t j, uint32_t moved,
-                                              float by) {
+static inline double value_with_operand_moved(const formula *f, int64_t step, uint32_t moved,
+                                              float shift) {
   const int64_t one = 1;
   vt_view in[3];
   for (uint32_t k = 0; k < f->n_in; k++) {
     in[k] = view_new(VT_DTYPE_F32, 1, &one, DENSE);
-    *(float *)in[k].data = operand_sample(f, k, j) + (k == moved ? by : 0.0f);
+    *(float *)in[k].data = operand_sample(f, k, step) + (k == moved ? shift : 0.0f);
   }
   const run_result r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
   const double y = (double)get_f32(&r.out, 0);
@@ -226,17 +227,17 @@ static inline double value_with_operand_moved(const formula *f, int64_t j, uint3
   return y;
 }
 
-static inline double gradient_at(const formula *f, int64_t j, uint32_t k) {
+static inline double gradient_at_sample(const formula *f, int64_t step, uint32_t operand) {
   const int64_t one = 1;
   vt_view in[3], got[3], dy = view_new(VT_DTYPE_F32, 1, &one, DENSE);
   *(float *)dy.data = 1.0f;
   for (uint32_t i = 0; i < f->n_in; i++) {
     in[i] = view_new(VT_DTYPE_F32, 1, &one, DENSE);
-    *(float *)in[i].data = operand_sample(f, i, j);
+    *(float *)in[i].data = operand_sample(f, i, step);
   }
   const run_result r = run_op(f->op, f->attrs, in, f->n_in, DENSE);
   differentiate(f->op, f->attrs, in, f->n_in, r.out, dy, got);
-  const double d = got[k].data == NULL ? 1e9 : (double)get_f32(&got[k], 0);
+  const double d = got[operand].data == NULL ? 1e9 : (double)get_f32(&got[operand], 0);
   free_held();
   return d;
 }
@@ -250,7 +251,7 @@ static inline void test_gradients_by_differences(const formula *f) {
     for (uint32_t k = 0; k < f->n_in; k++) {
       const double up = value_with_operand_moved(f, j, k, h),
                    down = value_with_operand_moved(f, j, k, -h);
-      const double want = (up - down) / (2 * (double)h), got = gradient_at(f, j, k);
+      const double want = (up - down) / (2 * (double)h), got = gradient_at_sample(f, j, k);
       if (fabs(got - want) <= 0x1p-9 * (1 + fabs(want))) continue;
       char what[160];
       snprintf(what, sizeof what, "operand %u at %g: slope %g, difference %g", k + 1,

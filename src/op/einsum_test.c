@@ -75,42 +75,44 @@ typedef struct label_table { /* a contiguous tensor with one axis per label */
   double v[MOST];
 } label_table;
 
-static int64_t table_index(const problem *p, const char *label, const int64_t *at) {
+static int64_t table_index(const problem *p, const char *labels, const int64_t *at) {
   int64_t i = 0;
-  for (; *label != 0; label++)
-    i = i * label_length(p, *label) + (*label == '1' ? 0 : at[(int)*label]);
+  for (; *labels != 0; labels++)
+    i = i * label_length(p, *labels) + (*labels == '1' ? 0 : at[(int)*labels]);
   return i;
 }
 
-static int64_t element_count(const problem *p, const char *label) {
+static int64_t label_table_size(const problem *p, const char *labels) {
   int64_t n = 1;
-  for (; *label != 0; label++) n *= label_length(p, *label);
+  for (; *labels != 0; labels++) n *= label_length(p, *labels);
   return n;
 }
 
-static void to_coordinates(const problem *p, const char *label, int64_t i, int64_t *at) {
-  for (size_t k = strlen(label); k-- > 0; i /= label_length(p, label[k]))
-    at[(int)label[k]] = i % label_length(p, label[k]);
+static void index_to_label_coordinates(const problem *p, const char *labels, int64_t index,
+                                       int64_t *at) {
+  for (size_t k = strlen(labels); k-- > 0; index /= label_length(p, labels[k]))
+    at[(int)labels[k]] = index % label_length(p, labels[k]);
 }
 
-/* Writes to `out`, in the equation's order, the labels that occur in `in_one` or `more`: those that
- * occur in `kept` too if `wanted` is 1, and the others if `wanted` is 0. */
-static void pick_labels(const problem *p, const char *in_one, const char *more, const char *kept,
-                        int wanted, char *out) {
+/* Writes to `out`, in the equation's order, the labels that occur in `first` or `second`: those
+ * that occur in `kept` too if `take_kept` is 1, and the others if `take_kept` is 0. */
+static void pick_labels(const problem *p, const char *first, const char *second, const char *kept,
+                        int take_kept, char *out) {
   for (const char *s = p->order; *s != 0; s++)
-    if ((strchr(in_one, *s) != NULL || strchr(more, *s) != NULL) &&
-        (strchr(kept, *s) != NULL) == wanted)
+    if ((strchr(first, *s) != NULL || strchr(second, *s) != NULL) &&
+        (strchr(kept, *s) != NULL) == take_kept)
       *out++ = *s;
   *out = 0;
 }
 
 /* Copies an operand to a label table. Two axes of the operand with the same label become one axis,
  * which has the diagonal. */
-static void read_operand(const problem *p, uint32_t term, const vt_view *x, label_table *out) {
+static void copy_to_label_table(const problem *p, uint32_t term, const vt_view *x,
+                                label_table *out) {
   int64_t at[LETTERS] = {0};
   pick_labels(p, p->term[term], "", p->order, 1, out->label);
-  for (int64_t i = 0; i < element_count(p, out->label); i++) {
-    to_coordinates(p, out->label, i, at);
+  for (int64_t i = 0; i < label_table_size(p, out->label); i++) {
+    index_to_label_coordinates(p, out->label, i, at);
     out->v[i] = number_at(x, table_index(p, p->term[term], at));
   }
 }
@@ -136,11 +138,11 @@ static void contract_tables(const problem *p, uint32_t dtype, const label_table 
   int64_t at[LETTERS] = {0};
   pick_labels(p, a->label, b == NULL ? "" : b->label, kept, 0, summed);
   pick_labels(p, a->label, b == NULL ? "" : b->label, kept, 1, out->label);
-  const int64_t n = element_count(p, summed);
-  for (int64_t i = 0; i < element_count(p, out->label); i++) {
-    to_coordinates(p, out->label, i, at);
+  const int64_t n = label_table_size(p, summed);
+  for (int64_t i = 0; i < label_table_size(p, out->label); i++) {
+    index_to_label_coordinates(p, out->label, i, at);
     for (int64_t k = 0; k < n; k++) {
-      to_coordinates(p, summed, k, at);
+      index_to_label_coordinates(p, summed, k, at);
       x[k] = a->v[table_index(p, a->label, at)];
       if (b != NULL) y[k] = b->v[table_index(p, b->label, at)];
     }
@@ -149,14 +151,14 @@ static void contract_tables(const problem *p, uint32_t dtype, const label_table 
   }
 }
 
-static void evaluate_definition(const problem *p, const vt_view *in, label_table *out) {
+static void evaluate_einsum(const problem *p, const vt_view *in, label_table *out) {
   static label_table now, next, made;
-  read_operand(p, 0, &in[0], &now);
+  copy_to_label_table(p, 0, &in[0], &now);
   if (p->n == 1) contract_tables(p, in[0].dtype, &now, NULL, p->term[1], out);
   for (uint32_t i = 1; i < p->n; i++) {
     char kept[50] = "";
     for (uint32_t k = i + 1; k <= p->n; k++) strcat(kept, p->term[k]);
-    read_operand(p, i, &in[i], &next);
+    copy_to_label_table(p, i, &in[i], &next);
     contract_tables(p, in[0].dtype, &now, &next, kept, &made);
     *out = now = made;
   }
@@ -166,18 +168,18 @@ static uint64_t bits_of_number(uint32_t dtype, double x) {
   return dtype == F32 ? vt_f32_bits((float)x) : vt_f64_bits(x);
 }
 
-static void compare_with_table(const problem *p, const char *label, const vt_view *got,
+static void compare_with_table(const problem *p, const char *labels, const vt_view *got,
                                const label_table *want) {
   int64_t at[LETTERS] = {0};
-  CHECK(count_of_view(got) == element_count(p, label));
+  CHECK(count_of_view(got) == label_table_size(p, labels));
   for (int64_t i = 0; i < count_of_view(got); i++) {
-    to_coordinates(p, label, i, at);
+    index_to_label_coordinates(p, labels, i, at);
     const double x = want->v[table_index(p, want->label, at)];
     if (!expect_bits(p->equation, got, i, bits_of_number(got->dtype, x))) return;
   }
 }
 
-static void test_results(void) {
+static void test_einsum_results(void) {
   static label_table want;
   uint64_t state = 51;
   for (int64_t i = 0; i < COUNT(problems); i++)
@@ -192,7 +194,7 @@ static void test_results(void) {
       }
       const run_result r = run_op(VT_OP_einsum, &a, in, p->n, mix / 2);
       CHECK(r.status == VT_OK);
-      evaluate_definition(p, in, &want);
+      evaluate_einsum(p, in, &want);
       if (r.status == VT_OK) compare_with_table(p, p->term[p->n], &r.out, &want);
       check_decomposition(VT_OP_einsum, &a, in, p->n);
       free_held();
@@ -204,13 +206,13 @@ static void test_results(void) {
 /* Checks the gradient of one of two operands. It is the product of dy and the other operand, summed
  * in order D over the labels that this operand does not have, in the order of the equation. Along
  * labels that neither dy nor the other operand has, the gradient is broadcast. */
-static void check_operand_gradient(const problem *p, const vt_view *in, uint32_t by,
+static void check_operand_gradient(const problem *p, const vt_view *in, uint32_t operand,
                                    const vt_view *dy, const vt_view *got) {
   static label_table d, other, want;
-  read_operand(p, 2, dy, &d);
-  read_operand(p, 1 - by, &in[1 - by], &other);
-  contract_tables(p, dy->dtype, &d, &other, p->term[by], &want);
-  compare_with_table(p, p->term[by], got, &want);
+  copy_to_label_table(p, 2, dy, &d);
+  copy_to_label_table(p, 1 - operand, &in[1 - operand], &other);
+  contract_tables(p, dy->dtype, &d, &other, p->term[operand], &want);
+  compare_with_table(p, p->term[operand], got, &want);
 }
 
 static int has_repeated_label(const char *label) {
@@ -260,7 +262,7 @@ static void test_gradients_by_differences(void) {
         put_number(&in[k], e, random_on_grid(&state));
     }
     for (uint32_t k = 0; k < p->n; k++)
-      check_gradient(VT_OP_einsum, &a, in, p->n, k, 0.25, 1e-12, &state);
+      check_gradient_by_difference(VT_OP_einsum, &a, in, p->n, k, 0.25, 1e-12, &state);
     free_held();
   }
 }
@@ -269,7 +271,7 @@ static void test_gradients_by_differences(void) {
 
 #define E(text) (&(const vt_attr_einsum){sizeof(vt_attr_einsum), {text}, VT_ORDER_FMA256})
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   const vt_attr_einsum other = {.size = sizeof other, .equation = {"i->i"}, .order = 2};
   vt_attr_einsum endless = {.size = sizeof endless, .order = VT_ORDER_FMA256};
   memset(endless.equation.v, 'a', sizeof endless.equation.v);
@@ -313,9 +315,9 @@ static void test_rules(void) {
 }
 
 int main(void) {
-  test_results();
+  test_einsum_results();
   test_gradients_by_formula();
   test_gradients_by_differences();
-  test_rules();
+  test_type_rules();
   TEST_DONE();
 }

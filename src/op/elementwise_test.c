@@ -164,7 +164,7 @@ static const definition definitions[] = {
     ROW(fma, 3, "f32 f64 ", fma_float, fma_double, NULL),
 };
 
-static uint64_t evaluate_definition(const definition *m, uint32_t dtype, const uint64_t x[3]) {
+static uint64_t bits_by_definition(const definition *m, uint32_t dtype, const uint64_t x[3]) {
   if (dtype == F32)
     return vt_f32_bits(m->f32(vt_f32_from_bits((uint32_t)x[0]), vt_f32_from_bits((uint32_t)x[1]),
                               vt_f32_from_bits((uint32_t)x[2])));
@@ -215,7 +215,7 @@ static uint64_t special_value_bits(uint32_t dtype, int64_t i) {
 
 /* A view of the special values along `axis`; all other axes have length 1. Operands with different
  * axes broadcast to all combinations of special values. */
-static vt_view special_view(uint32_t dtype, uint32_t rank, uint32_t axis) {
+static vt_view special_values_along_axis(uint32_t dtype, uint32_t rank, uint32_t axis) {
   int64_t dim[3] = {1, 1, 1};
   dim[axis] = special_value_count(dtype);
   const vt_view v = view_new(dtype, rank, dim, (int)axis % LAYOUTS);
@@ -230,7 +230,7 @@ static void check_result_of_definition(const definition *m, const vt_view *in,
   for (int64_t i = 0; i < n; i++) {
     uint64_t x[3] = {0};
     for (uint32_t k = 0; k < m->n_in; k++) x[k] = broadcast_bits(&in[k], &r->out, i);
-    if (!expect_bits(name, &r->out, i, evaluate_definition(m, in[0].dtype, x))) return;
+    if (!expect_bits(name, &r->out, i, bits_by_definition(m, in[0].dtype, x))) return;
   }
 }
 
@@ -245,7 +245,7 @@ static void test_special_values(const definition *m) {
   for (uint32_t dtype = 1; dtype <= 7; dtype++) {
     if (!accepts_dtype(m, dtype)) continue;
     vt_view in[3];
-    for (uint32_t i = 0; i < m->n_in; i++) in[i] = special_view(dtype, m->n_in, i);
+    for (uint32_t i = 0; i < m->n_in; i++) in[i] = special_values_along_axis(dtype, m->n_in, i);
     const run_result r = run_op(m->op, NULL, in, m->n_in, DENSE);
     CHECK(r.status == VT_OK);
     if (r.status == VT_OK) check_result_of_definition(m, in, &r);
@@ -256,7 +256,8 @@ static void test_special_values(const definition *m) {
 static void test_comparisons_of_special_values(void) {
   for (int64_t c = 0; c < COUNT(comparisons); c++)
     for (uint32_t dtype = 1; dtype <= 7; dtype++) {
-      const vt_view in[2] = {special_view(dtype, 2, 0), special_view(dtype, 2, 1)};
+      const vt_view in[2] = {special_values_along_axis(dtype, 2, 0),
+                             special_values_along_axis(dtype, 2, 1)};
       const run_result r = run_op(comparisons[c].op, NULL, in, 2, GAPS);
       CHECK(r.status == VT_OK && r.out.dtype == BOOL);
       const int64_t n = r.status == VT_OK ? count_of_view(&r.out) : 0;
@@ -293,7 +294,7 @@ static void test_all_shapes(const definition *m) {
       test_shape_in_all_layouts(m, dtype, s, &state);
 }
 
-static void test_comparison_shapes(void) {
+static void test_le_of_all_shapes(void) {
   uint64_t state = 7;
   for (int64_t s = 0; s < COUNT(shapes); s++)
     for (uint32_t dtype = 1; dtype <= 7; dtype++) {
@@ -435,12 +436,12 @@ static void test_gradients_of_special_values(const formula *f) {
     in[k] = view_new(F32, 2, all, DENSE);
     for (int64_t i = 0; i < n * n; i++) put_bits(&in[k], i, broadcast_bits(&line, &in[k], i));
   }
-  check_gradients(f, in, &state);
+  check_gradients_by_formula(f, in, &state);
   free_held();
 }
 
 /* An op without a gradient says why in its row. */
-static void test_ops_without_gradient(void) {
+static void test_ops_without_gradient_say_why(void) {
   static const uint32_t flat[] = {VT_OP_sign, VT_OP_floor, VT_OP_ceil, VT_OP_trunc, VT_OP_round,
                                   VT_OP_eq,   VT_OP_ge,    VT_OP_and,  VT_OP_not,   VT_OP_xor,
                                   VT_OP_shl,  VT_OP_shr,   VT_OP_mod,  VT_OP_is_nan};
@@ -452,7 +453,7 @@ static void test_ops_without_gradient(void) {
 
 /* ---- type rules ---- */
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   static const vt_attr_cast to_f16 = {.size = sizeof to_f16, .dtype = VT_DTYPE_F16};
   static const vt_attr_cast to_none = {.size = sizeof to_none, .dtype = 77};
   static const vt_attr_cast to_far = {.size = sizeof to_far, .dtype = (INT64_C(1) << 32) + 1};
@@ -521,7 +522,7 @@ static void test_accepted_dtypes(void) {
 }
 
 /* Op numbers are stored in files, so this second list of them makes a renumbering fail. */
-static void test_published_numbers(void) {
+static void test_published_op_numbers(void) {
   static const char *const names[] = {
       "exp2",  "expm1", "log2",  "log10", "log1p", "tan",  "asin",  "acos",  "atan", "sinh", "cosh",
       "asinh", "acosh", "atanh", "sign",  "floor", "ceil", "trunc", "round", "xor",  "shl",  "shr"};
@@ -542,10 +543,10 @@ int main(void) {
     test_gradients_by_differences(&formulas[i]);
   }
   test_comparisons_of_special_values();
-  test_comparison_shapes();
-  test_ops_without_gradient();
-  test_rules();
+  test_le_of_all_shapes();
+  test_ops_without_gradient_say_why();
+  test_type_rules();
   test_accepted_dtypes();
-  test_published_numbers();
+  test_published_op_numbers();
   TEST_DONE();
 }

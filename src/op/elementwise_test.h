@@ -59,8 +59,9 @@ static const struct {
     {{5, 5, 5}, {{2, 3, 1, 2, 2}, {2, 3, 4, 2, 2}, {1, 1, 4, 1, 1}}},
 };
 
-static inline vt_view random_operand(uint32_t dtype, int64_t shape, uint32_t i, int layout,
+static inline vt_view random_operand(uint32_t dtype, int64_t shape, uint32_t operand, int layout,
                                      uint64_t *state) {
-  return fill_any(view_new(dtype, shapes[shape].rank[i], shapes[shape].dim[i], layout), state);
+  return fill_any(view_new(dtype, shapes[shape].rank[operand], shapes[shape].dim[operand], layout),
+                  state);
 }
 #endif

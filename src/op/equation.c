@@ -20,7 +20,7 @@ typedef struct terms {
 
 /* ---- the text ---- */
 
-static int letter_of(char c) {
+static int letter_number(char c) {
   if (c >= 'a' && c <= 'z') return c - 'a';
   return c >= 'A' && c <= 'Z' ? 26 + (c - 'A') : -1;
 }
@@ -49,7 +49,7 @@ static vt_status read_term(const char **at, term *out, vt_diag *d) {
   const char *s = *at;
   *out = (term){.dots = -1};
   while (*s != 0 && *s != ',' && *s != '-') {
-    const int letter = letter_of(*s);
+    const int letter = letter_number(*s);
     if (letter >= 0) {
       VT_TRY(add_letter(out, letter, d));
     } else if (*s == '.') {
@@ -64,7 +64,7 @@ static vt_status read_term(const char **at, term *out, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status read_text(const char *s, terms *out, vt_diag *d) {
+static vt_status read_terms(const char *s, terms *out, vt_diag *d) {
   out->n = 0;
   for (;;) {
     VT_TRY(read_term(&s, &out->t[out->n++], d));
@@ -84,8 +84,8 @@ static vt_status read_text(const char *s, terms *out, vt_diag *d) {
 /* ---- labels of axes ---- */
 
 /* Counts the axes that `...` stands for in operand i. */
-static vt_status count_dots(const vt_rule *r, const terms *t, uint32_t i, uint32_t *out,
-                            vt_diag *d) {
+static vt_status count_axes_of_dots(const vt_rule *r, const terms *t, uint32_t i, uint32_t *out,
+                                    vt_diag *d) {
   char text[VT_TYPE_TEXT];
   const term *e = &t->t[i];
   const uint32_t rank = r->in[i].rank;
@@ -116,7 +116,7 @@ static void append_label(vt_equation *q, uint32_t label, uint64_t *seen) {
 
 /* Orders the labels by their first appearance in the equation. The axes of `...` follow each other
  * at the place of the first `...`. */
-static void order_labels(const terms *t, uint32_t most, vt_equation *q) {
+static void order_labels_by_appearance(const terms *t, uint32_t most, vt_equation *q) {
   uint64_t seen = 0;
   for (uint32_t i = 0; i < t->n; i++)
     for (uint32_t k = 0; k <= t->t[i].n; k++) {
@@ -152,7 +152,7 @@ static vt_status match_length(const vt_rule *r, vt_equation *q, uint32_t i, uint
   return VT_OK;
 }
 
-static vt_status find_lengths(const vt_rule *r, vt_equation *q, vt_diag *d) {
+static vt_status find_lengths_and_repeats(const vt_rule *r, vt_equation *q, vt_diag *d) {
   uint64_t known = 0;
   for (uint32_t i = 0; i < q->n; i++)
     for (uint32_t k = 0; k < q->rank[i]; k++) VT_TRY(match_length(r, q, i, k, &known, d));
@@ -167,7 +167,7 @@ static vt_status find_lengths(const vt_rule *r, vt_equation *q, vt_diag *d) {
   return VT_OK;
 }
 
-static vt_status check_result(const terms *t, uint32_t most, vt_equation *q, vt_diag *d) {
+static vt_status label_result_axes(const terms *t, uint32_t most, vt_equation *q, vt_diag *d) {
   const term *y = &t->t[t->n];
   const uint32_t dots = y->dots >= 0 ? most : 0;
   uint64_t all = 0;
@@ -198,17 +198,17 @@ vt_status vt_equation_read(const vt_rule *r, vt_equation *out, vt_diag *d) {
   terms t;
   if (memchr(a->equation.v, 0, sizeof a->equation.v) == NULL)
     return VT_FAIL(d, VT_VERIFY, "the equation has no end");
-  VT_TRY(read_text(a->equation.v, &t, d));
+  VT_TRY(read_terms(a->equation.v, &t, d));
   if (t.n != r->n_in)
     return VT_FAIL(d, VT_VERIFY, "the equation has %u operands where %u are given", t.n, r->n_in);
   for (uint32_t i = 0; i < t.n; i++) {
-    VT_TRY(count_dots(r, &t, i, &own[i], d));
+    VT_TRY(count_axes_of_dots(r, &t, i, &own[i], d));
     most = own[i] > most ? own[i] : most;
   }
   for (uint32_t i = 0; i < t.n; i++) label_axes(&t.t[i], own[i], most, &q, i);
-  order_labels(&t, most, &q);
-  VT_TRY(find_lengths(r, &q, d));
-  VT_TRY(check_result(&t, most, &q, d));
+  order_labels_by_appearance(&t, most, &q);
+  VT_TRY(find_lengths_and_repeats(r, &q, d));
+  VT_TRY(label_result_axes(&t, most, &q, d));
   *out = q;
   return VT_OK;
 }

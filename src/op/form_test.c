@@ -30,7 +30,7 @@ typedef struct attempt { /* an op with dtypes and attributes for it, which it ma
   int accepted; /* number of shapes that the op accepts so far */
 } attempt;
 
-static vt_view copy_view(const vt_view *x) {
+static vt_view dense_copy_of_view(const vt_view *x) {
   vt_view y = view_new(x->dtype, x->rank, x->dim, DENSE);
   for (int64_t i = 0; i < count_of_view(x); i++) put_bits(&y, i, get_bits(x, i));
   return y;
@@ -76,7 +76,7 @@ static void check_result_over_operand(const attempt *a, const vt_view *in, uint3
     vt_view own[MOST_IN], out;
     const vt_type mine = type_of_view(&in[k]), result_type = type_of_view(y);
     if (!vt_type_equal(&mine, &result_type)) continue;
-    for (uint32_t i = 0; i < n; i++) own[i] = copy_view(&in[i]);
+    for (uint32_t i = 0; i < n; i++) own[i] = dense_copy_of_view(&in[i]);
     out = own[k];
     vt_kernel kernel = {.in = own, .n_in = n, .out = &out, .n_out = 1, .attrs = a->attrs};
     if (a->op->work != NULL) kernel.work = hold_new_memory((size_t)a->op->work(own, n) + 1);
@@ -87,7 +87,7 @@ static void check_result_over_operand(const attempt *a, const vt_view *in, uint3
   }
 }
 
-static void try_shapes(attempt *a, uint32_t n, uint64_t *state) {
+static void check_op_on_all_shapes(attempt *a, uint32_t n, uint64_t *state) {
   for (int s = 0; s < SHAPES; s++) {
     vt_view in[MOST_IN];
     vt_type type;
@@ -112,13 +112,13 @@ static void try_shapes(attempt *a, uint32_t n, uint64_t *state) {
 }
 
 /* Tries every dtype for all operands, and for ops with three operands also bool for the first. */
-static void try_dtypes(const vt_op_info *op, const void *attrs, int *out_accepted,
-                       uint64_t *state) {
+static void check_op_on_all_dtypes(const vt_op_info *op, const void *attrs, int *out_accepted,
+                                   uint64_t *state) {
   for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_BF16; dtype++)
     for (int which = 0; which < 2; which++) {
       attempt a = {op, {which ? VT_DTYPE_BOOL : dtype, dtype, dtype}, attrs, 0};
       if (which && (op->min_in != 3 || dtype == VT_DTYPE_BOOL)) continue;
-      try_shapes(&a, op->min_in, state);
+      check_op_on_all_shapes(&a, op->min_in, state);
       *out_accepted += a.accepted;
     }
 }
@@ -130,10 +130,10 @@ static void check_op_is_pointwise(const vt_op_info *op, uint64_t *state) {
   if (op->number == VT_OP_cast) {
     for (uint32_t to = VT_DTYPE_F32; to <= VT_DTYPE_BF16; to++) {
       const vt_attr_cast a = {.size = sizeof a, .dtype = to};
-      try_dtypes(op, &a, &accepted, state);
+      check_op_on_all_dtypes(op, &a, &accepted, state);
     }
   } else {
-    try_dtypes(op, op->attrs->defaults, &accepted, state);
+    check_op_on_all_dtypes(op, op->attrs->defaults, &accepted, state);
   }
   if (accepted < SHAPES) report_test_failure(op->name, "was hardly tried");
 }

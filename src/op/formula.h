@@ -55,9 +55,9 @@ static inline uint32_t is_positive(vt_builder *b, uint32_t x) {
 }
 /* Whether x is between lo and hi: lo <= x <= hi if the ops are ge and le, lo < x < hi if they are
  * gt and lt. */
-static inline uint32_t within(vt_builder *b, uint32_t x, uint32_t op, double lo, uint32_t op_hi,
+static inline uint32_t within(vt_builder *b, uint32_t x, uint32_t op_lo, double lo, uint32_t op_hi,
                               double hi) {
-  const uint32_t low = compared(b, op, x, lo);
+  const uint32_t low = compared(b, op_lo, x, lo);
   return vt_build2(b, VT_OP_and, low, compared(b, op_hi, x, hi));
 }
 

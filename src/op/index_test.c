@@ -57,11 +57,12 @@ static attrs trial_attrs(const trial *t) {
   return a;
 }
 
-static int64_t index_value(const vt_view *idx, const int64_t *at) {
+static int64_t read_index_at(const vt_view *idx, const int64_t *at) {
   return integer_of(idx->dtype, bits_at_index(idx, at));
 }
 
-static void gather_source(const trial *t, const vt_view *idx, const int64_t *to, int64_t *from) {
+static void source_coordinates_of_gather(const trial *t, const vt_view *idx, const int64_t *to,
+                                         int64_t *from) {
   const uint32_t axis = (uint32_t)t->axis, batch = (uint32_t)t->batch;
   const uint32_t inner = t->index_rank - batch;
   index where = {{0}};
@@ -69,10 +70,11 @@ static void gather_source(const trial *t, const vt_view *idx, const int64_t *to,
   for (uint32_t k = 0; k < inner; k++) where.at[batch + k] = to[axis + k];
   for (uint32_t k = 0; k < axis; k++) from[k] = to[k];
   for (uint32_t k = axis + 1; k < t->rank; k++) from[k] = to[k - 1 + inner];
-  from[axis] = index_value(idx, where.at);
+  from[axis] = read_index_at(idx, where.at);
 }
 
-static void gather_nd_source(const trial *t, const vt_view *idx, const int64_t *to, int64_t *from) {
+static void source_coordinates_of_gather_nd(const trial *t, const vt_view *idx, const int64_t *to,
+                                            int64_t *from) {
   const uint32_t lead = t->index_rank - 1, depth = (uint32_t)t->index_dim[lead];
   const uint32_t batch = (uint32_t)t->batch;
   index where = {{0}};
@@ -80,7 +82,7 @@ static void gather_nd_source(const trial *t, const vt_view *idx, const int64_t *
   for (uint32_t k = 0; k < batch; k++) from[k] = to[k];
   for (uint32_t k = 0; k < depth; k++) {
     where.at[lead] = k;
-    from[batch + k] = index_value(idx, where.at);
+    from[batch + k] = read_index_at(idx, where.at);
   }
   for (uint32_t k = batch + depth; k < t->rank; k++) from[k] = to[lead + k - batch - depth];
 }
@@ -91,9 +93,9 @@ static int64_t base_index(const trial *t, const vt_view *base, const vt_view *id
                           const vt_view *gathered, int64_t i) {
   const index to = coordinates_of(gathered, i);
   index from = to;
-  if (t->form == BY_AXIS) gather_source(t, idx, to.at, from.at);
-  if (t->form == BY_ELEMENTS) from.at[t->axis] = index_value(idx, to.at);
-  if (t->form == BY_COORDINATES) gather_nd_source(t, idx, to.at, from.at);
+  if (t->form == BY_AXIS) source_coordinates_of_gather(t, idx, to.at, from.at);
+  if (t->form == BY_ELEMENTS) from.at[t->axis] = read_index_at(idx, to.at);
+  if (t->form == BY_COORDINATES) source_coordinates_of_gather_nd(t, idx, to.at, from.at);
   return row_major_index(base, from.at);
 }
 
@@ -140,48 +142,50 @@ static const uint32_t scatters[3][MODES] = {
      VT_OP_scatter_elements_min},
     {VT_OP_scatter_nd, VT_OP_scatter_nd_add, VT_OP_scatter_nd_max, VT_OP_scatter_nd_min}};
 
-static double number_of_bits(uint32_t dtype, uint64_t bits) {
+static double float_of_bits(uint32_t dtype, uint64_t bits) {
   return dtype == F32 ? (double)vt_f32_from_bits((uint32_t)bits) : vt_f64_from_bits(bits);
 }
 
 static int is_nan(uint32_t dtype, uint64_t bits) {
-  return (dtype == F32 || dtype == F64) && isnan(number_of_bits(dtype, bits));
+  return (dtype == F32 || dtype == F64) && isnan(float_of_bits(dtype, bits));
 }
 
 /* 1 if a is above b in the total order of its dtype. */
-static int is_above(uint32_t dtype, uint64_t a, uint64_t b) {
+static int is_above_in_total_order(uint32_t dtype, uint64_t a, uint64_t b) {
   if (dtype == F32 || dtype == F64)
-    return comes_above(number_of_bits(dtype, a), number_of_bits(dtype, b));
+    return comes_above(float_of_bits(dtype, a), float_of_bits(dtype, b));
   return integer_of(dtype, a) > integer_of(dtype, b);
 }
 
-static uint64_t base_plus_updates(uint32_t dtype, uint64_t base, const uint64_t *u, int64_t n) {
+static uint64_t base_plus_updates(uint32_t dtype, uint64_t base, const uint64_t *updates,
+                                  int64_t n) {
   if (dtype == F32) {
     static float x[MOST];
-    for (int64_t i = 0; i < n; i++) x[i] = vt_f32_from_bits((uint32_t)u[i]);
+    for (int64_t i = 0; i < n; i++) x[i] = vt_f32_from_bits((uint32_t)updates[i]);
     return vt_f32_bits(vt_f32_from_bits((uint32_t)base) + s_f32(x, n));
   }
   if (dtype == F64) {
     static double x[MOST];
-    for (int64_t i = 0; i < n; i++) x[i] = vt_f64_from_bits(u[i]);
+    for (int64_t i = 0; i < n; i++) x[i] = vt_f64_from_bits(updates[i]);
     return vt_f64_bits(vt_f64_from_bits(base) + s_f64(x, n));
   }
-  for (int64_t i = 0; i < n; i++) base += u[i];
+  for (int64_t i = 0; i < n; i++) base += updates[i];
   return truncate_bits(dtype, base);
 }
 
 /* Applies n updates, which are given in ascending position, to the element `base` and returns the
  * new element. */
-static uint64_t apply_updates(int mode, uint32_t dtype, uint64_t base, const uint64_t *u,
+static uint64_t apply_updates(int mode, uint32_t dtype, uint64_t base, const uint64_t *updates,
                               int64_t n) {
   if (n == 0) return base;
-  if (mode == LAST) return u[n - 1];
-  if (mode == SUM) return base_plus_updates(dtype, base, u, n);
+  if (mode == LAST) return updates[n - 1];
+  if (mode == SUM) return base_plus_updates(dtype, base, updates, n);
   for (int64_t i = 0; i < n; i++) {
     if (is_nan(dtype, base)) return base;
-    if (is_nan(dtype, u[i]) ||
-        (mode == GREATEST ? is_above(dtype, u[i], base) : is_above(dtype, base, u[i])))
-      base = u[i];
+    if (is_nan(dtype, updates[i]) ||
+        (mode == GREATEST ? is_above_in_total_order(dtype, updates[i], base)
+                          : is_above_in_total_order(dtype, base, updates[i])))
+      base = updates[i];
   }
   return base;
 }
@@ -278,7 +282,7 @@ static void test_index_out_of_range(void) {
 }
 
 /* The limit of a coordinate is the length of its own axis. */
-static void test_coordinate_limits(void) {
+static void test_coordinate_limit_is_own_axis(void) {
   static const int64_t dim[2] = {2, 5}, index_dim[2] = {2, 2};
   static const uint64_t good[4] = {1, 4, 0, 3}, over[4] = {1, 4, 2, 3};
   const vt_view in[2] = {view_new(F32, 2, dim, DENSE), view_new(I32, 2, index_dim, DENSE)};
@@ -461,7 +465,7 @@ int main(void) {
   test_gathers();
   test_scatters();
   test_index_out_of_range();
-  test_coordinate_limits();
+  test_coordinate_limit_is_own_axis();
   test_one_hot();
   test_nonzero();
   test_gather_rules();

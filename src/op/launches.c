@@ -201,7 +201,7 @@ static int32_t build_group(const vt_launch_callbacks *how, const vt_bk_step *s, 
 /* Whether an earlier step of the group of step i has a launch of its own. A group is either one
  * launch or a launch for each step: once its first step has one of its own, so have the others,
  * because their values are only in place in the order of the steps. */
-static int is_group_begun(const vt_bk_step *steps, uint64_t i) {
+static int has_group_begun_earlier(const vt_bk_step *steps, uint64_t i) {
   uint64_t k = i;
   while (k > 0 && steps[i].group != 0 && steps[k - 1].group == 0) k--;
   return k > 0 && steps[i].group != 0 && steps[k - 1].group == steps[i].group;
@@ -212,7 +212,7 @@ static int is_group_begun(const vt_bk_step *steps, uint64_t i) {
 static int32_t build_next(const vt_launch_callbacks *how, const vt_bk_step *steps, uint64_t i,
                           uint64_t end, uint64_t number, vt_launch *at, uint64_t *out_used) {
   const vt_bk_step *s = &steps[i];
-  const uint32_t n = is_group_begun(steps, i) ? 1 : group_length(how, s, end - i);
+  const uint32_t n = has_group_begun_earlier(steps, i) ? 1 : group_length(how, s, end - i);
   if (n > 1) {
     const int32_t status = build_group(how, s, n, number, at);
     *out_used = n;

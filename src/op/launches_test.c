@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * launches_test.c - tests which steps become one launch: either a whole fusion group or each of its
- * members alone, when copies interrupt the group or the backend refuses it. */
+ * members alone, when copies interrupt the group or the backend refuses it. Steps are given as
+ * letters: a capital is an anchor, a small letter a pointwise step, a dot a copy; equal letters are
+ * one group. Wanted are the numbers of steps of the launches, "1 3". */
 #include "vt_launches.h"
 #include <string.h>
 #include "volta/volta_ops.h"
@@ -43,11 +45,11 @@ static void anchor_free(void *user, vt_launch *at) { (void)user, (void)at; }
 /* Builds the launches of steps that are given as letters. A capital letter is an anchor and a small
  * letter a pointwise step, both of the group of that letter; a dot is a copy, which is in no group.
  * Returns the numbers of steps of the launches as a text. */
-static const char *launch_lengths(const char *steps, uint32_t refused) {
+static const char *launch_lengths(const char *steps, uint32_t refused_length) {
   static vt_bk_step list[MOST];
   static vt_bk_tensor place[MOST];
   static char text[MOST * 3];
-  backend b = {.refused = refused};
+  backend b = {.refused = refused_length};
   const vt_bk_host host = {.size = sizeof host, .resize = resize_memory};
   const vt_launch_callbacks how = {&host,      &b,         is_pointwise_op, chain_new,
                                    chain_free, anchor_new, anchor_free};
@@ -79,8 +81,8 @@ static const char *launch_lengths(const char *steps, uint32_t refused) {
   return text;
 }
 
-static void expect_launches(const char *steps, uint32_t refused, const char *want) {
-  const char *got = launch_lengths(steps, refused);
+static void expect_launches(const char *steps, uint32_t refused_length, const char *want) {
+  const char *got = launch_lengths(steps, refused_length);
   CHECK(strcmp(got, want) == 0);
   if (strcmp(got, want) != 0) fprintf(stderr, "  %s gives %s and not %s\n", steps, got, want);
 }
@@ -113,7 +115,7 @@ static void test_refused_chains(void) {
   expect_launches("Aaaabb", 3, "1 1 1 1 2");
 }
 
-static void test_group_lengths(void) {
+static void test_group_length_limit(void) {
   char steps[200];
   memset(steps, 'a', sizeof steps);
   steps[64] = 0;
@@ -127,6 +129,6 @@ int main(void) {
   test_whole_groups();
   test_interrupted_groups();
   test_refused_chains();
-  test_group_lengths();
+  test_group_length_limit();
   TEST_DONE();
 }

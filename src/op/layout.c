@@ -18,7 +18,7 @@ int vt_layout_is_dense(const vt_type *t, const vt_layout *l) {
   return memcmp(dense.stride, l->stride, sizeof dense.stride) == 0;
 }
 
-uint64_t vt_layout_span(const vt_type *t, const vt_layout *l) {
+uint64_t vt_layout_span_bytes(const vt_type *t, const vt_layout *l) {
   uint64_t last = 0;
   for (uint32_t i = 0; i < t->rank; i++) {
     if (t->dim[i] == 0) return 0;
@@ -87,9 +87,9 @@ static const struct {
 #undef VT_VIEW
 };
 
-int vt_op_result_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *l,
-                      const vt_type *out, vt_layout *made) {
-  const vt_view_rule r = {attrs, x, out, l, made};
+int vt_op_result_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *x_layout,
+                      const vt_type *y, vt_layout *out_layout) {
+  const vt_view_rule r = {attrs, x, y, x_layout, out_layout};
   for (size_t i = 0; i < sizeof views / sizeof *views; i++)
     if (views[i].op == op) return views[i].rule(&r);
   return 0;

@@ -306,9 +306,9 @@ static const struct {
                {8, 1, 7, 0, {1, 2, 1, 2, 1, 1, 2, 3}, {2}},
                {8, 8, 7, 7, {1, 2, 1, 2, 1, 1, 2, 3}, {1, 2, 1, 2, 1, 1, 2, 4}}};
 
-static uint64_t expected_gather_bits(int64_t s, const vt_view *in, const vt_view *y, int64_t i) {
+static uint64_t expected_gather_bits(int64_t row, const vt_view *in, const vt_view *y, int64_t i) {
   const index to = coordinates_of(y, i);
-  const uint32_t axis = gathers[s].axis, batch = gathers[s].batch;
+  const uint32_t axis = gathers[row].axis, batch = gathers[row].batch;
   const uint32_t inner = in[1].rank - batch;
   index where = {{0}}, from = {{0}};
   for (uint32_t k = 0; k < batch; k++) where.at[k] = to.at[k];
@@ -319,9 +319,9 @@ static uint64_t expected_gather_bits(int64_t s, const vt_view *in, const vt_view
   return bits_at_index(&in[0], from.at);
 }
 
-static vt_view random_gather_index(int64_t s, uint32_t dtype, int layout, uint64_t *state) {
-  const int64_t limit = gathers[s].dim[gathers[s].axis];
-  const vt_view v = view_new(dtype, gathers[s].index_rank, gathers[s].index_dim, layout);
+static vt_view random_gather_indices(int64_t row, uint32_t dtype, int layout, uint64_t *state) {
+  const int64_t limit = gathers[row].dim[gathers[row].axis];
+  const vt_view v = view_new(dtype, gathers[row].index_rank, gathers[row].index_dim, layout);
   for (int64_t i = 0; i < count_of_view(&v); i++)
     put_bits(&v, i, (uint64_t)((int64_t)(random_u64(state) >> 8) % limit));
   return v;
@@ -337,7 +337,7 @@ static void test_gather(void) {
         const int layout = (int)(dtype + wide) % LAYOUTS;
         const vt_view in[2] = {
             random_view(dtype, gathers[s].rank, gathers[s].dim, layout, &state),
-            random_gather_index(s, wide ? I64 : I32, (layout + (int)s) % LAYOUTS, &state)};
+            random_gather_indices(s, wide ? I64 : I32, (layout + (int)s) % LAYOUTS, &state)};
         const run_result r = run_op(VT_OP_gather, &a, in, 2, (layout + 1) % LAYOUTS);
         CHECK(r.status == VT_OK);
         for (int64_t i = 0; i < count_of_view(&r.out); i++)
@@ -392,7 +392,7 @@ SHAPE(to_negative, {1, {-6}});
 SHAPE(to_huge, {3, {INT64_C(1) << 40, INT64_C(1) << 40, 1}});
 SHAPE(to_2_0, {2, {2, 0}});
 
-static void test_shape_rules(void) {
+static void test_reshape_transpose_rules(void) {
   static const vt_attr_perm swap = {.size = sizeof swap, .perm = {2, {1, 0}}};
   static const vt_attr_perm twice = {.size = sizeof twice, .perm = {2, {1, 1}}};
   static const vt_attr_perm past = {.size = sizeof past, .perm = {2, {0, 2}}};
@@ -567,7 +567,7 @@ static void test_iota_literal_rules(void) {
 }
 
 int main(void) {
-  test_shape_rules();
+  test_reshape_transpose_rules();
   test_slice_pad_concat_rules();
   test_symbolic_rules();
   test_gather_rules();

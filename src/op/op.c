@@ -123,7 +123,7 @@ uint32_t vt_op_result_count(const vt_op_info *op) {
   return strstr(op->results, "...") != NULL ? 0 : count_names(op->results);
 }
 
-static vt_status check_dims(const vt_op_info *op, const vt_type *type, vt_diag *d) {
+static vt_status check_dims_in_range(const vt_op_info *op, const vt_type *type, vt_diag *d) {
   for (uint32_t i = 0; i < type->rank; i++)
     if (!vt_dim_is_symbolic(type->dim[i]) && (type->dim[i] < 0 || type->dim[i] > VT_DIM_MAX))
       return VT_FAIL(d, VT_VERIFY, "'%s' would have dimension %lld on axis %u", op->name,
@@ -145,7 +145,7 @@ vt_status vt_op_infer(const vt_op_info *op, const vt_rule *r, vt_type *out, uint
     return VT_FAIL(d, VT_INTERNAL, "'%s' takes no body", op->name);
   VT_TRY(op->check(r, d));
   VT_TRY(op->shape(r, type, d));
-  for (; n < most && type[n].dtype != 0; n++) VT_TRY(check_dims(op, &type[n], d));
+  for (; n < most && type[n].dtype != 0; n++) VT_TRY(check_dims_in_range(op, &type[n], d));
   if (n == 0 || (known != 0 && n != known))
     return VT_FAIL(d, VT_INTERNAL, "'%s' gives %u results", op->name, n);
   memcpy(out, type, n * sizeof *out);

@@ -107,13 +107,13 @@ static void build_tap_index(vt_builder *b, tap_map *f) {
 
 /* A bound for the longest window along an axis: I/O elements if that is a whole number, otherwise
  * up to two more. */
-static int64_t longest_window(int64_t in, int64_t out) {
+static int64_t bound_of_longest_window(int64_t in, int64_t out) {
   if (out == 0) return 0;
   const int64_t most = in % out == 0 ? in / out : in / out + 2;
   return most < in ? most : in;
 }
 
-static int init_tap_map(vt_builder *b, uint32_t x, const void *attrs, tap_map *out) {
+static int build_tap_map(vt_builder *b, uint32_t x, const void *attrs, tap_map *out) {
   vt_type t;
   if (!vt_build_read_type(b, x, &t)) return 0;
   tap_map f = {.axes = t.rank - 2, .dtype = t.dtype, .n = t.dim[0], .c = t.dim[1]};
@@ -121,7 +121,7 @@ static int init_tap_map(vt_builder *b, uint32_t x, const void *attrs, tap_map *o
   for (uint32_t i = 0; i < f.axes; i++) {
     f.in[i] = t.dim[2 + i];
     f.out[i] = vt_window_entry(sizes_of(attrs), i, 1);
-    window[i] = longest_window(f.in[i], f.out[i]);
+    window[i] = bound_of_longest_window(f.in[i], f.out[i]);
   }
   f.length = vt_count_elements(f.in, f.axes);
   f.positions = vt_count_elements(f.out, f.axes);
@@ -161,7 +161,7 @@ static uint32_t taps_per_window(vt_builder *b, const tap_map *f) {
 uint32_t lower_adaptive_avg_pool(const vt_lowering *l) {
   vt_builder *b = l->b;
   tap_map f;
-  if (!init_tap_map(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  if (!build_tap_map(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   const uint32_t w =
       gather_windows(b, &f, l->in[0], vt_build_scalar_of_same_dtype(b, l->in[0], 0.0));
   const uint32_t sum = vt_build_reduce(b, VT_OP_sum, w, 3, 0);
@@ -171,7 +171,7 @@ uint32_t lower_adaptive_avg_pool(const vt_lowering *l) {
 uint32_t lower_adaptive_max_pool(const vt_lowering *l) {
   vt_builder *b = l->b;
   tap_map f;
-  if (!init_tap_map(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  if (!build_tap_map(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   const uint32_t w = gather_windows(b, &f, l->in[0], vt_pooling_least_value(b, f.dtype));
   return reshape_to_spatial(b, &f, vt_build_reduce(b, VT_OP_max, w, 3, 0), f.out);
 }
@@ -184,7 +184,7 @@ void grad_adaptive_avg_pool(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_gather along = {.size = sizeof along, .axis = 2};
   tap_map f;
-  if (!init_tap_map(b, g->in[0], g->attrs, &f)) return;
+  if (!build_tap_map(b, g->in[0], g->attrs, &f)) return;
   const int64_t total = vt_count_elements((int64_t[2]){f.positions, f.taps}, 2);
   const int64_t row[3] = {f.n, f.c, f.positions}, column[4] = {f.n, f.c, f.positions, 1};
   const int64_t all[4] = {f.n, f.c, f.positions, f.taps}, line[3] = {f.n, f.c, total};
@@ -206,7 +206,7 @@ void grad_adaptive_max_pool(const vt_gradient *g) {
   const vt_attr_axis last = {.size = sizeof last, .axis = 3};
   const vt_attr_gather within = {.size = sizeof within, .axis = 1, .batch = 1};
   tap_map f;
-  if (!init_tap_map(b, g->in[0], g->attrs, &f)) return;
+  if (!build_tap_map(b, g->in[0], g->attrs, &f)) return;
   const int64_t planes = vt_count_elements((int64_t[2]){f.n, f.c}, 2);
   const int64_t rows[2] = {planes, f.positions}, flat[2] = {planes, f.length};
   const uint32_t swap[2] = {1, 0};
@@ -240,7 +240,8 @@ static window window_at(const vt_view *x, const vt_view *y, const int64_t *p) {
 
 /* Starts a walk over the elements of window w in the plane that `at` is in; returns the offset in x
  * of the window's first element. */
-static int64_t walk_window(const vt_view *x, const vt_walk *at, const window *w, vt_walk *out) {
+static int64_t start_walk_of_window(const vt_view *x, const vt_walk *at, const window *w,
+                                    vt_walk *out) {
   vt_view spatial = vt_view_drop_axis(x, 0);
   spatial = vt_view_drop_axis(&spatial, 0);
   int64_t base = at->index[0] * x->stride[0] + at->index[1] * x->stride[1];
@@ -260,7 +261,7 @@ vt_status kernel_adaptive_avg_pool(vt_kernel *k) {
   vt_walk_view(&w, y);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     const window here = window_at(x, y, w.index + 2);
-    const int64_t base = walk_window(x, &w, &here, &t);
+    const int64_t base = start_walk_of_window(x, &w, &here, &t);
     vt_float_sum sum;
     vt_float_sum_init(&sum, x->dtype);
     for (int64_t j = 0; j < t.count; j++, vt_walk_next(&t))
@@ -278,7 +279,7 @@ vt_status kernel_adaptive_max_pool(vt_kernel *k) {
   vt_walk_view(&w, y);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     const window here = window_at(x, y, w.index + 2);
-    const int64_t base = walk_window(x, &w, &here, &t);
+    const int64_t base = start_walk_of_window(x, &w, &here, &t);
     int64_t best = base;
     for (int64_t j = 0; j < t.count; j++, vt_walk_next(&t))
       if (vt_view_is_above(x, base + t.at[0], best)) best = base + t.at[0];

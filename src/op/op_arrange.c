@@ -104,7 +104,7 @@ void grad_tile(const vt_gradient *g) {
 
 /* ---- flip: y[i] = x[d-1-i] ---- */
 
-static unsigned axes_mask(const vt_attr_list *axes, uint32_t rank) {
+static unsigned axes_mask_or_all(const vt_attr_list *axes, uint32_t rank) {
   unsigned mask = axes->n == 0 ? (1u << rank) - 1 : 0;
   for (int64_t i = 0; i < axes->n; i++) mask |= 1u << axes->v[i];
   return mask;
@@ -136,7 +136,7 @@ uint32_t lower_flip(const vt_lowering *l) {
   vt_builder *b = l->b;
   vt_type x;
   if (!vt_build_read_type(b, l->in[0], &x)) return VT_NO_VALUE;
-  const unsigned mask = axes_mask(&((const vt_attr_axes *)l->attrs)->axes, x.rank);
+  const unsigned mask = axes_mask_or_all(&((const vt_attr_axes *)l->attrs)->axes, x.rank);
   uint32_t y = vt_build_reshape(b, l->in[0], x.rank, x.dim);
   for (uint32_t i = 0; i < x.rank; i++) {
     if (!(mask >> i & 1)) continue;
@@ -150,7 +150,7 @@ uint32_t lower_flip(const vt_lowering *l) {
 
 /* Second implementation: copies x through a view with negative strides. */
 vt_status kernel_flip(vt_kernel *k) {
-  const unsigned mask = axes_mask(&((const vt_attr_axes *)k->attrs)->axes, k->out->rank);
+  const unsigned mask = axes_mask_or_all(&((const vt_attr_axes *)k->attrs)->axes, k->out->rank);
   vt_view flipped = k->in[0];
   if (vt_view_count(k->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < flipped.rank; i++)
@@ -168,10 +168,10 @@ void grad_flip(const vt_gradient *g) {
 
 /* ---- roll: y[i] = x[(i - shift) mod d] ---- */
 
-/* The shift modulo the length d of the axis, in 0 .. d-1; 0 if d is 0. */
-static int64_t shift_within(int64_t shift, int64_t d) {
-  if (d == 0) return 0;
-  return shift % d < 0 ? shift % d + d : shift % d;
+/* The shift modulo the length of the axis, in 0 .. length-1; 0 if the length is 0. */
+static int64_t wrap_shift(int64_t shift, int64_t length) {
+  if (length == 0) return 0;
+  return shift % length < 0 ? shift % length + length : shift % length;
 }
 
 vt_status shape_roll(const vt_rule *r, vt_type *out, vt_diag *d) {
@@ -188,7 +188,7 @@ uint32_t lower_roll(const vt_lowering *l) {
   const vt_attr_axis along = {.size = sizeof along, .axis = a->axis};
   vt_type x;
   if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
-  const int64_t d = x.dim[axis], cut = d - shift_within(a->shift, d);
+  const int64_t d = x.dim[axis], cut = d - wrap_shift(a->shift, d);
   uint32_t in[2];
   in[0] = vt_build_slice(l->b, l->in[0], axis, cut, d);
   in[1] = vt_build_slice(l->b, l->in[0], axis, 0, cut);
@@ -218,13 +218,13 @@ void grad_roll(const vt_gradient *g) {
   vt_attr_roll back = *(const vt_attr_roll *)g->attrs;
   vt_type x;
   if (!vt_build_read_type(g->b, g->in[0], &x)) return;
-  back.shift = -shift_within(back.shift, x.dim[back.axis]);
+  back.shift = -wrap_shift(back.shift, x.dim[back.axis]);
   g->d_in[0] = g->b->node(g->b, VT_OP_roll, g->d_out, 1, &back);
 }
 
 /* ---- triu and tril ---- */
 
-vt_status shape_diagonal(const vt_rule *r, vt_type *out, vt_diag *d) {
+vt_status shape_triangle(const vt_rule *r, vt_type *out, vt_diag *d) {
   char x[VT_TYPE_TEXT];
   if (r->in[0].rank < 2)
     return VT_FAIL(d, VT_VERIFY, "%s has rank below 2, so it holds no matrices",
@@ -332,17 +332,18 @@ vt_status shape_diag(const vt_rule *r, vt_type *out, vt_diag *d) {
   return check_matrix_size(r, out, d);
 }
 
-/* The row-major positions of diagonal k in a matrix with n columns, as a vector of `length`
+/* The row-major positions of diagonal k in a matrix with that many columns, as a vector of `length`
  * elements. */
-static uint32_t diagonal_positions(vt_builder *b, int64_t length, int64_t n, int64_t k) {
+static uint32_t diagonal_positions(vt_builder *b, int64_t length, int64_t columns, int64_t k) {
   const uint32_t count = vt_build_iota(b, 1, 0, length);
-  const uint32_t step = vt_build_int(b, VT_DTYPE_I64, n + 1);
+  const uint32_t step = vt_build_int(b, VT_DTYPE_I64, columns + 1);
   const uint32_t at = vt_build2(b, VT_OP_mul, count, step);
-  return vt_build2(b, VT_OP_add, at, vt_build_int(b, VT_DTYPE_I64, k < 0 ? -k * n : k));
+  return vt_build2(b, VT_OP_add, at, vt_build_int(b, VT_DTYPE_I64, k < 0 ? -k * columns : k));
 }
 
 /* A matrix with x on its diagonal k and +0 elsewhere. */
-static uint32_t build_on_diagonal(vt_builder *b, uint32_t x, const vt_type *matrix, int64_t k) {
+static uint32_t build_matrix_from_diagonal(vt_builder *b, uint32_t x, const vt_type *matrix,
+                                           int64_t k) {
   vt_type t;
   if (!vt_build_read_type(b, x, &t)) return VT_NO_VALUE;
   const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_elements(matrix->dim, 2)}};
@@ -357,7 +358,7 @@ uint32_t lower_diag(const vt_lowering *l) {
   if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const vt_rule r = {.dims = l->b->dims, .in = &x, .n_in = 1, .attrs = l->attrs};
   if (shape_diag(&r, &y, NULL) != VT_OK) return VT_NO_VALUE;
-  if (x.rank == 1) return build_on_diagonal(l->b, l->in[0], &y, k);
+  if (x.rank == 1) return build_matrix_from_diagonal(l->b, l->in[0], &y, k);
   const int64_t all = vt_count_elements(x.dim, 2);
   const uint32_t line = vt_build_reshape(l->b, l->in[0], 1, &all);
   return vt_build2(l->b, VT_OP_gather, line, diagonal_positions(l->b, y.dim[0], x.dim[1], k));
@@ -393,6 +394,7 @@ vt_status kernel_diag(vt_kernel *k) {
 void grad_diag(const vt_gradient *g) {
   vt_type x;
   if (!vt_build_read_type(g->b, g->in[0], &x)) return;
-  g->d_in[0] = x.rank == 2 ? build_on_diagonal(g->b, g->d_out[0], &x, diagonal_offset(g->attrs))
-                           : g->b->node(g->b, VT_OP_diag, g->d_out, 1, g->attrs);
+  g->d_in[0] = x.rank == 2
+                   ? build_matrix_from_diagonal(g->b, g->d_out[0], &x, diagonal_offset(g->attrs))
+                   : g->b->node(g->b, VT_OP_diag, g->d_out, 1, g->attrs);
 }

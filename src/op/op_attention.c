@@ -58,17 +58,17 @@ vt_status check_attention(const vt_rule *r, vt_diag *d) {
 
 /* Whether the numbers of heads of q and k are both known. If one of them is symbolic, that of k is
  * only sure to divide that of q if the two are the same. */
-static int heads_known(const vt_type *q, const vt_type *k) {
+static int are_head_counts_known(const vt_type *q, const vt_type *k) {
   return !vt_dim_is_symbolic(q->dim[1]) && !vt_dim_is_symbolic(k->dim[1]);
 }
 
 static int heads_divide(const vt_type *q, const vt_type *k) {
-  if (!heads_known(q, k)) return q->dim[1] == k->dim[1];
+  if (!are_head_counts_known(q, k)) return q->dim[1] == k->dim[1];
   return k->dim[1] > 0 && q->dim[1] % k->dim[1] == 0;
 }
 
 /* Checks that a mask or bias broadcasts to the shape of the scores. */
-static vt_status check_broadcast(const vt_rule *r, uint32_t i, vt_diag *d) {
+static vt_status check_broadcasts_to_scores(const vt_rule *r, uint32_t i, vt_diag *d) {
   const vt_type *x = &r->in[i], *q = &r->in[0], *k = &r->in[1];
   const int64_t scores[4] = {q->dim[0], q->dim[1], q->dim[2], k->dim[2]};
   char text[VT_TYPE_TEXT];
@@ -88,8 +88,8 @@ static vt_status check_extras(const vt_rule *r, vt_diag *d) {
   if (window < 0 || window > VT_DIM_MAX)
     return VT_FAIL(d, VT_VERIFY, "window=%lld, expected 1 to 2^40, or 0 for none",
                    (long long)window);
-  if (x.mask != 0) VT_TRY(check_broadcast(r, x.mask, d));
-  if (x.bias != 0) VT_TRY(check_broadcast(r, x.bias, d));
+  if (x.mask != 0) VT_TRY(check_broadcasts_to_scores(r, x.mask, d));
+  if (x.bias != 0) VT_TRY(check_broadcasts_to_scores(r, x.bias, d));
   if (x.length != 0 && (r->in[x.length].rank != 1 || r->in[x.length].dim[0] != r->in[0].dim[0]))
     return VT_FAIL(d, VT_VERIFY, "the lengths are %s, expected one for each of the batch",
                    vt_type_text(r->dims, &r->in[x.length], text));
@@ -104,7 +104,7 @@ vt_status shape_attention(const vt_rule *r, vt_type *out, vt_diag *d) {
   fits = fits && q->dim[0] == k->dim[0] && q->dim[3] == k->dim[3];
   if (((const vt_attr_attention *)r->attrs)->order != VT_ORDER_FMA256)
     return VT_FAIL(d, VT_VERIFY, "this order of a contraction does not exist");
-  if (fits && !heads_known(q, k) && !heads_divide(q, k))
+  if (fits && !are_head_counts_known(q, k) && !heads_divide(q, k))
     return VT_FAIL(d, VT_VERIFY, "attention of q %s, k %s: head counts that differ must be numbers",
                    vt_type_text(r->dims, q, tq), vt_type_text(r->dims, k, tk));
   if (!fits || !heads_divide(q, k))
@@ -142,8 +142,8 @@ static uint32_t split_heads(vt_builder *b, uint32_t x, int64_t groups) {
 }
 
 /* Reshapes a mask or bias in the same way to five axes; its own axes may be missing or have length
- * 1. With `rows` it is also broadcast to all queries and keys. */
-static uint32_t split_extra_heads(const scores *s, uint32_t x, int rows) {
+ * 1. With `over_queries_and_keys` it is also broadcast to all queries and keys. */
+static uint32_t split_extra_heads(const scores *s, uint32_t x, int over_queries_and_keys) {
   const vt_type *t = s->b->type(s->b, x);
   int64_t dim[4] = {1, 1, 1, 1};
   if (t == NULL) return VT_NO_VALUE;
@@ -152,7 +152,7 @@ static uint32_t split_extra_heads(const scores *s, uint32_t x, int rows) {
   int64_t five[5] = {dim[0], whole ? s->groups : 1, whole ? s->heads / s->groups : 1, dim[2],
                      dim[3]};
   x = vt_build_reshape(s->b, x, 5, five);
-  if (!rows || (dim[2] == s->queries && dim[3] == s->keys)) return x;
+  if (!over_queries_and_keys || (dim[2] == s->queries && dim[3] == s->keys)) return x;
   five[3] = s->queries, five[4] = s->keys;
   return vt_build_broadcast(s->b, x, 5, five);
 }
@@ -286,7 +286,7 @@ static uint32_t zeros_like(vt_builder *b, uint32_t x) {
 
 /* The mask s->present for products along the queries: the heads of a group and the queries become
  * one axis, and the keys come before it: (B,G,Tk,R*Tq). */
-static uint32_t mask_by_keys(const scores *s) {
+static uint32_t mask_with_keys_first(const scores *s) {
   const vt_type *t = s->b->type(s->b, s->present);
   if (s->present == VT_NO_VALUE || t == NULL) return VT_NO_VALUE;
   const int64_t lead[2] = {t->rank == 5 ? t->dim[0] : 1, t->rank == 5 ? t->dim[1] : 1};
@@ -299,15 +299,15 @@ static uint32_t mask_by_keys(const scores *s) {
   return s->b->node(s->b, VT_OP_transpose, &four, 1, &swap_last);
 }
 
-/* The contraction D of x (B,G,R,Tq,Tk) and y (B,G,R,Tq,c) over (head in the group, query):
- * (B,G,Tk,c). */
+/* The contraction D of x (B,G,R,Tq,Tk) and y (B,G,R,Tq,columns) over (head in the group,
+ * query): (B,G,Tk,columns). */
 static uint32_t contract_queries(const scores *s, uint32_t x, uint32_t y, uint32_t mask,
-                                 int64_t c) {
+                                 int64_t columns) {
   vt_builder *b = s->b;
   const vt_attr_matmul a = {.size = sizeof a, .transpose_a = 1, .order = VT_ORDER_FMA256};
   const int64_t rows = s->heads / s->groups * s->queries;
   const int64_t of_x[4] = {s->batch, s->groups, rows, s->keys};
-  const int64_t of_y[4] = {s->batch, s->groups, rows, c};
+  const int64_t of_y[4] = {s->batch, s->groups, rows, columns};
   uint32_t in[3] = {vt_build_reshape(b, x, 4, of_x), VT_NO_VALUE, mask};
   in[1] = vt_build_reshape(b, y, 4, of_y);
   if (mask == VT_NO_VALUE) return b->node(b, VT_OP_matmul, in, 2, &a);
@@ -349,7 +349,7 @@ void grad_attention(const vt_gradient *g) {
   const uint32_t dp = masked_product(b, dout, s.v, VT_NO_VALUE, 1);
   const uint32_t slope = times(b, p, minus(b, dp, delta));
   const uint32_t ds = times(b, slope, s.scale);
-  const uint32_t mask = mask_by_keys(&s);
+  const uint32_t mask = mask_with_keys_first(&s);
   g->d_in[0] = vt_build_reshape(b, masked_product(b, ds, s.k, s.present, 0), 4, of_q);
   g->d_in[1] = contract_queries(&s, ds, s.q, mask, s.depth);
   g->d_in[2] = contract_queries(&s, p, dout, mask, s.width);

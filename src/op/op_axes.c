@@ -67,7 +67,8 @@ void grad_stack(const vt_gradient *g) {
 
 /* ---- split: x cut along an axis ---- */
 
-static vt_status split_parts(const vt_rule *r, const vt_attr_split *a, vt_type *out, vt_diag *d) {
+static vt_status shape_of_equal_parts(const vt_rule *r, const vt_attr_split *a, vt_type *out,
+                                      vt_diag *d) {
   char x[VT_TYPE_TEXT];
   int64_t length = 0;
   if (a->parts < 1 || a->parts > VT_MAX_RESULTS)
@@ -83,7 +84,8 @@ static vt_status split_parts(const vt_rule *r, const vt_attr_split *a, vt_type *
   return VT_OK;
 }
 
-static vt_status split_sizes(const vt_rule *r, const vt_attr_split *a, vt_type *out, vt_diag *d) {
+static vt_status shape_of_sized_parts(const vt_rule *r, const vt_attr_split *a, vt_type *out,
+                                      vt_diag *d) {
   char x[VT_TYPE_TEXT];
   int64_t sum = 0;
   if (a->sizes.n < 0 || a->sizes.n > VT_MAX_RANK)
@@ -110,7 +112,8 @@ vt_status shape_split(const vt_rule *r, vt_type *out, vt_diag *d) {
                    vt_type_text(r->dims, &r->in[0], x));
   if (a->sizes.n != 0 && a->parts != 0)
     return VT_FAIL(d, VT_VERIFY, "split takes parts or sizes, not both");
-  VT_TRY(a->sizes.n != 0 ? split_sizes(r, a, parts, d) : split_parts(r, a, parts, d));
+  VT_TRY(a->sizes.n != 0 ? shape_of_sized_parts(r, a, parts, d)
+                         : shape_of_equal_parts(r, a, parts, d));
   memcpy(out, parts, sizeof parts);
   return VT_OK;
 }

@@ -8,9 +8,9 @@ static int64_t reduction_of(const void *attrs) { return ((const vt_attr_loss *)a
 
 /* ---- as ops ---- */
 
-/* maximum(x, -100), so that the loss of an element is finite however wrong it is */
-static uint32_t bound_log(vt_builder *b, uint32_t x) {
-  return vt_build2(b, VT_OP_maximum, x, vt_build_scalar_of_same_dtype(b, x, -100.0));
+/* maximum(log_x, -100), so that the loss of an element is finite however wrong it is */
+static uint32_t bound_log_below(vt_builder *b, uint32_t log_x) {
+  return vt_build2(b, VT_OP_maximum, log_x, vt_build_scalar_of_same_dtype(b, log_x, -100.0));
 }
 
 /* ((t - 1) * maximum(log1p(-x), -100)) - (t * maximum(log(x), -100)) */
@@ -18,8 +18,8 @@ uint32_t lower_bce(const vt_lowering *l) {
   vt_builder *b = l->b;
   const uint32_t x = l->in[0], t = l->in[1];
   const uint32_t minus_x = vt_build1(b, VT_OP_neg, x);
-  const uint32_t log_no = bound_log(b, vt_build1(b, VT_OP_log1p, minus_x));
-  const uint32_t log_yes = bound_log(b, vt_build1(b, VT_OP_log, x));
+  const uint32_t log_no = bound_log_below(b, vt_build1(b, VT_OP_log1p, minus_x));
+  const uint32_t log_yes = bound_log_below(b, vt_build1(b, VT_OP_log, x));
   const uint32_t less = vt_build2(b, VT_OP_sub, t, vt_build_scalar_of_same_dtype(b, t, 1.0));
   const uint32_t no = vt_build2(b, VT_OP_mul, less, log_no);
   const uint32_t each = vt_build2(b, VT_OP_sub, no, vt_build2(b, VT_OP_mul, t, log_yes));

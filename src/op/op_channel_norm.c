@@ -105,15 +105,15 @@ static uint32_t reshape_like(vt_builder *b, uint32_t y, uint32_t x) {
   return vt_build_reshape(b, y, to.rank, to.dim);
 }
 
-static unsigned group_axis_mask(const vt_builder *b, uint32_t by_group) {
-  const vt_type *t = b->type(b, by_group);
+static unsigned last_axis_mask(const vt_builder *b, uint32_t x) {
+  const vt_type *t = b->type(b, x);
   return t == NULL ? 0 : 1u << (t->rank - 1);
 }
 
 static uint32_t lower_norm_of_groups(const vt_lowering *l, int64_t groups, double eps) {
   vt_builder *b = l->b;
   const uint32_t x = reshape_by_groups(b, l->in[0], groups);
-  const vt_norm_parts p = vt_build_norm(b, x, group_axis_mask(b, x), eps, 1);
+  const vt_norm_parts p = vt_build_norm(b, x, last_axis_mask(b, x), eps, 1);
   const uint32_t y = reshape_like(b, vt_build2(b, VT_OP_mul, p.d, p.r), l->in[0]);
   return apply_affine(b, y, l->in, l->n_in);
 }
@@ -158,7 +158,7 @@ typedef struct stored_norm { /* graph values of batch_norm_inference, which uses
   uint32_t h, r;
 } stored_norm;
 
-static stored_norm build_stored(vt_builder *b, const uint32_t *in, double eps) {
+static stored_norm build_norm_by_running_moments(vt_builder *b, const uint32_t *in, double eps) {
   const uint32_t mean = align_with_channels(b, in[3], in[0]),
                  var = align_with_channels(b, in[4], in[0]);
   const uint32_t dev = vt_build2(b, VT_OP_sub, in[0], mean);
@@ -170,14 +170,15 @@ static stored_norm build_stored(vt_builder *b, const uint32_t *in, double eps) {
 }
 
 uint32_t lower_batch_norm_inference(const vt_lowering *l) {
-  const stored_norm s = build_stored(l->b, l->in, ((const vt_attr_norm *)l->attrs)->eps);
+  const stored_norm s =
+      build_norm_by_running_moments(l->b, l->in, ((const vt_attr_norm *)l->attrs)->eps);
   return apply_affine(l->b, s.h, l->in, 3);
 }
 
 /* ---- gradients ---- */
 
 /* S(each) for each channel, over all axes but axis 1, in the shape of `like`. */
-static uint32_t sum_over_channel(vt_builder *b, uint32_t each, uint32_t like) {
+static uint32_t sum_per_channel(vt_builder *b, uint32_t each, uint32_t like) {
   const vt_type *t = b->type(b, each);
   if (t == NULL) return VT_NO_VALUE;
   return reshape_like(b, vt_build_reduce_over(b, VT_OP_sum, each, all_but_channels(t->rank)), like);
@@ -187,12 +188,12 @@ static uint32_t sum_over_channel(vt_builder *b, uint32_t each, uint32_t like) {
 static void grad_affine(const vt_gradient *g, uint32_t h) {
   vt_builder *b = g->b;
   if (g->n_in > 1)
-    g->d_in[1] = sum_over_channel(b, vt_build2(b, VT_OP_mul, g->d_out[0], h), g->in[1]);
-  if (g->n_in > 2) g->d_in[2] = sum_over_channel(b, g->d_out[0], g->in[2]);
+    g->d_in[1] = sum_per_channel(b, vt_build2(b, VT_OP_mul, g->d_out[0], h), g->in[1]);
+  if (g->n_in > 2) g->d_in[2] = sum_per_channel(b, g->d_out[0], g->in[2]);
 }
 
 /* dy*gamma, or dy if the node has no gamma */
-static uint32_t times_gamma(const vt_gradient *g) {
+static uint32_t dy_times_gamma(const vt_gradient *g) {
   if (g->n_in < 2) return g->d_out[0];
   const uint32_t gamma = align_with_channels(g->b, g->in[1], g->in[0]);
   return vt_build2(g->b, VT_OP_mul, g->d_out[0], gamma);
@@ -201,9 +202,9 @@ static uint32_t times_gamma(const vt_gradient *g) {
 static void grad_norm_of_groups(const vt_gradient *g, int64_t groups, double eps) {
   vt_builder *b = g->b;
   const uint32_t x = reshape_by_groups(b, g->in[0], groups);
-  const unsigned mask = group_axis_mask(b, x);
+  const unsigned mask = last_axis_mask(b, x);
   const vt_norm_parts p = vt_build_norm(b, x, mask, eps, 1);
-  const uint32_t a = reshape_like(b, times_gamma(g), x);
+  const uint32_t a = reshape_like(b, dy_times_gamma(g), x);
   const uint32_t dx = vt_build_norm_gradient(b, &p, a, mask, 1);
   g->d_in[0] = reshape_like(b, dx, g->in[0]);
   grad_affine(g, reshape_like(b, vt_build2(b, VT_OP_mul, p.d, p.r), g->in[0]));
@@ -229,15 +230,16 @@ void grad_batch_norm(const vt_gradient *g) {
   const unsigned mask = all_but_channels(t->rank);
   const double eps = ((const vt_attr_batch_norm *)g->attrs)->eps;
   const vt_norm_parts p = vt_build_norm(b, g->in[0], mask, eps, 1);
-  g->d_in[0] = vt_build_norm_gradient(b, &p, times_gamma(&shared), mask, 1);
+  g->d_in[0] = vt_build_norm_gradient(b, &p, dy_times_gamma(&shared), mask, 1);
   grad_affine(&shared, vt_build2(b, VT_OP_mul, p.d, p.r));
 }
 
 void grad_batch_norm_inference(const vt_gradient *g) {
   vt_gradient shared = *g;
   shared.n_in = 3;
-  const stored_norm s = build_stored(g->b, g->in, ((const vt_attr_norm *)g->attrs)->eps);
-  g->d_in[0] = vt_build2(g->b, VT_OP_mul, times_gamma(&shared), s.r);
+  const stored_norm s =
+      build_norm_by_running_moments(g->b, g->in, ((const vt_attr_norm *)g->attrs)->eps);
+  g->d_in[0] = vt_build2(g->b, VT_OP_mul, dy_times_gamma(&shared), s.r);
   grad_affine(&shared, s.h);
 }
 
@@ -280,14 +282,14 @@ static void norm_one_set(const vt_kernel *k, vt_norm_set *s, int64_t n, int64_t 
   vt_norm_set_run(s, x->dtype);
 }
 
-static vt_status norm_all_groups(const vt_kernel *k, int64_t channels, double eps) {
+static vt_status norm_all_groups(const vt_kernel *k, int64_t channels_per_group, double eps) {
   const vt_view *x = &k->in[0];
   const unsigned mask = ((1u << x->rank) - 1) & ~1u;
   vt_norm_set s = {.eps = eps, .centred = 1};
   if (vt_view_count(x) == 0) return VT_OK;
-  s.walk = walk_of_set(k, mask, channels, k->n_in - 1);
+  s.walk = walk_of_set(k, mask, channels_per_group, k->n_in - 1);
   for (int64_t n = 0; n < x->dim[0]; n++)
-    for (int64_t c = 0; c < x->dim[1]; c += channels) norm_one_set(k, &s, n, c);
+    for (int64_t c = 0; c < x->dim[1]; c += channels_per_group) norm_one_set(k, &s, n, c);
   return VT_OK;
 }
 

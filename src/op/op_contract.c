@@ -9,7 +9,7 @@
 
 /* ---- shapes ---- */
 
-static vt_status need_rank(const vt_rule *r, uint32_t i, uint32_t rank, vt_diag *d) {
+static vt_status check_least_rank(const vt_rule *r, uint32_t i, uint32_t rank, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   if (r->in[i].rank >= rank) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected at least rank %u", i + 1,
@@ -24,7 +24,7 @@ static void matrix_dims(const vt_type *t, int64_t transposed, int64_t *rows, int
 }
 
 /* Broadcasts the batch axes of the first n operands. */
-static vt_status batch_dims(const vt_rule *r, uint32_t n, vt_type *out, vt_diag *d) {
+static vt_status broadcast_batch_dims(const vt_rule *r, uint32_t n, vt_type *out, vt_diag *d) {
   vt_type lead[3];
   for (uint32_t i = 0; i < n; i++) {
     lead[i] = r->in[i];
@@ -38,7 +38,7 @@ static vt_status product_shape(const vt_rule *r, uint32_t n, vt_type *out, vt_di
   char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
   if (a->order != VT_ORDER_FMA256)
     return VT_FAIL(d, VT_VERIFY, "order %lld of a contraction does not exist", (long long)a->order);
-  for (uint32_t i = 0; i < n; i++) VT_TRY(need_rank(r, i, 2, d));
+  for (uint32_t i = 0; i < n; i++) VT_TRY(check_least_rank(r, i, 2, d));
   int64_t m, k, k2, cols;
   matrix_dims(&r->in[0], a->transpose_a, &m, &k);
   matrix_dims(&r->in[1], a->transpose_b, &k2, &cols);
@@ -46,7 +46,7 @@ static vt_status product_shape(const vt_rule *r, uint32_t n, vt_type *out, vt_di
     return VT_FAIL(d, VT_VERIFY, "%s%s times %s%s: the contracted axes differ",
                    vt_type_text(r->dims, &r->in[0], x), a->transpose_a ? " transposed" : "",
                    vt_type_text(r->dims, &r->in[1], y), a->transpose_b ? " transposed" : "");
-  VT_TRY(batch_dims(r, n, out, d));
+  VT_TRY(broadcast_batch_dims(r, n, out, d));
   out->dtype = r->in[0].dtype;
   out->dim[out->rank++] = m;
   out->dim[out->rank++] = cols;
@@ -92,7 +92,7 @@ typedef struct matrix { /* strides of the rows and columns of a view's matrices,
   int64_t row, column;
 } matrix;
 
-static matrix matrix_of(const vt_view *v, int64_t transposed) {
+static matrix matrix_strides(const vt_view *v, int64_t transposed) {
   const int64_t outer = v->stride[v->rank - 2], inner = v->stride[v->rank - 1];
   return transposed ? (matrix){inner, outer} : (matrix){outer, inner};
 }
@@ -107,8 +107,8 @@ static vt_view leading_axes(const vt_view *v) {
  * tell whether a and b are transposed. */
 static void multiply_matrices(const vt_kernel *k, const vt_view *mask, int64_t ta, int64_t tb) {
   const vt_view *y = k->out, *a = &k->in[0], *b = &k->in[1];
-  const matrix my = matrix_of(y, 0), ma = matrix_of(a, ta), mb = matrix_of(b, tb);
-  const matrix mp = mask == NULL ? (matrix){0, 0} : matrix_of(mask, 0);
+  const matrix my = matrix_strides(y, 0), ma = matrix_strides(a, ta), mb = matrix_strides(b, tb);
+  const matrix mp = mask == NULL ? (matrix){0, 0} : matrix_strides(mask, 0);
   const int64_t rows = y->dim[y->rank - 2], columns = y->dim[y->rank - 1];
   const int64_t depth = a->dim[a->rank - (ta ? 2 : 1)];
   const vt_view ly = leading_axes(y), la = leading_axes(a), lb = leading_axes(b),
@@ -227,7 +227,8 @@ static uint32_t broadcast_batch(vt_builder *b, uint32_t x, const vt_type *full, 
 
 /* Moves the batch axes in `over` into the contracted axis of s: [other batch axes..., rows,
  * (over..., contracted)]. */
-static uint32_t merge_axes(vt_builder *b, side s, const vt_type *full, uint32_t over) {
+static uint32_t merge_batch_into_contracted(vt_builder *b, side s, const vt_type *full,
+                                            uint32_t over) {
   const uint32_t x = broadcast_batch(b, s.value, full, over), rank = full->rank;
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
@@ -256,11 +257,12 @@ static uint32_t contract_sides(vt_builder *b, side x, side y, side present, cons
   const int masked = present.value != VT_NO_VALUE;
   uint32_t in[3] = {x.value, y.value, present.value};
   if (over != 0) {
-    in[0] = merge_axes(b, x, full, over);
-    in[1] = merge_axes(b, y, full, over);
+    in[0] = merge_batch_into_contracted(b, x, full, over);
+    in[1] = merge_batch_into_contracted(b, y, full, over);
     a.transpose_a = 0, a.transpose_b = 1;
   }
-  if (masked && (over != 0 || present.transposed)) in[2] = merge_axes(b, present, full, over);
+  if (masked && (over != 0 || present.transposed))
+    in[2] = merge_batch_into_contracted(b, present, full, over);
   return b->node(b, masked ? VT_OP_matmul_masked : VT_OP_matmul, in, masked ? 3 : 2, &a);
 }
 
@@ -294,7 +296,7 @@ void grad_matmul(const vt_gradient *g) {
 
 /* ---- with a mask ---- */
 
-static uint32_t transpose_last(vt_builder *b, uint32_t x) {
+static uint32_t transpose_last_two(vt_builder *b, uint32_t x) {
   const vt_type *t = b->type(b, x);
   uint32_t perm[VT_MAX_RANK];
   if (t == NULL) return VT_NO_VALUE;
@@ -319,7 +321,7 @@ static uint32_t drop_mask_axes(vt_builder *b, uint32_t present, const vt_type *f
 }
 
 /* Reorders a mask [batch..., m, k] that differs along `over` to [other batch axes..., k, m,
- * (over..., n)], repeated n times: the mask of masked_left_for_each_k. */
+ * (over..., n)], repeated n times: the mask of build_masked_da_for_each_k. */
 static uint32_t mask_for_each_k(vt_builder *b, uint32_t present, const vt_type *full, uint32_t over,
                                 int64_t n) {
   const uint32_t x = broadcast_batch(b, present, full, over), rank = full->rank;
@@ -344,12 +346,12 @@ static uint32_t mask_for_each_k(vt_builder *b, uint32_t present, const vt_type *
 
 /* da[m, k] if the mask differs along the axes in `over`. The sum over these axes then has another
  * mask for each k, so it is one masked product for each k. */
-static uint32_t masked_left_for_each_k(const vt_gradient *g, side of_b, const vt_type *full,
-                                       uint32_t over) {
+static uint32_t build_masked_da_for_each_k(const vt_gradient *g, side of_b, const vt_type *full,
+                                           uint32_t over) {
   vt_builder *b = g->b;
   const side by_m = {g->d_out[0], 0};
-  uint32_t in[3] = {merge_axes(b, by_m, full, over), VT_NO_VALUE, VT_NO_VALUE};
-  in[1] = merge_axes(b, of_b, full, over);
+  uint32_t in[3] = {merge_batch_into_contracted(b, by_m, full, over), VT_NO_VALUE, VT_NO_VALUE};
+  in[1] = merge_batch_into_contracted(b, of_b, full, over);
   const vt_type *t = b->type(b, in[0]), *s = b->type(b, in[1]);
   if (t == NULL || s == NULL) return VT_NO_VALUE;
   vt_type rows = *t, columns = *s;
@@ -365,23 +367,23 @@ static uint32_t masked_left_for_each_k(const vt_gradient *g, side of_b, const vt
   const vt_type *made = b->type(b, y);
   if (made == NULL) return VT_NO_VALUE;
   const vt_type flat = *made;
-  return transpose_last(b, vt_build_reshape(b, y, flat.rank - 1, flat.dim));
+  return transpose_last_two(b, vt_build_reshape(b, y, flat.rank - 1, flat.dim));
 }
 
-static uint32_t grad_masked_left(const vt_gradient *g, const vt_type *full, uint32_t over,
-                                 uint32_t differs) {
+static uint32_t build_masked_da(const vt_gradient *g, const vt_type *full, uint32_t over,
+                                uint32_t mask_differs) {
   const vt_attr_matmul *a = g->attrs;
   vt_builder *b = g->b;
   const side by_m = {g->d_out[0], 0}, of_b = {g->in[1], a->transpose_b != 0};
   uint32_t da;
-  if ((over & differs) != 0) {
-    da = masked_left_for_each_k(g, of_b, full, over);
+  if ((over & mask_differs) != 0) {
+    da = build_masked_da_for_each_k(g, of_b, full, over);
   } else {
     const uint32_t sum = contract_sides(b, by_m, of_b, no_mask, full, over);
     const uint32_t present = drop_mask_axes(b, g->in[2], full, over);
     da = vt_build3(b, VT_OP_select, present, sum, vt_build_scalar_of_same_dtype(b, sum, 0.0));
   }
-  if (a->transpose_a) da = transpose_last(b, da);
+  if (a->transpose_a) da = transpose_last_two(b, da);
   return reshape_like(b, da, g->in[0]);
 }
 
@@ -395,10 +397,10 @@ void grad_matmul_masked(const vt_gradient *g) {
   const vt_type full = *ty;
   const uint32_t over_a = repeated_axes(ta, ty), over_b = repeated_axes(tb, ty);
   const uint32_t same = repeated_axes(tp, ty);
-  g->d_in[0] = grad_masked_left(g, &full, over_a, ~same);
+  g->d_in[0] = build_masked_da(g, &full, over_a, ~same);
   const side by_n = {g->d_out[0], 1}, of_a = {g->in[0], a->transpose_a == 0};
   uint32_t db = contract_sides(b, of_a, by_n, (side){g->in[2], 1}, &full, over_b);
-  if (a->transpose_b) db = transpose_last(b, db);
+  if (a->transpose_b) db = transpose_last_two(b, db);
   g->d_in[1] = reshape_like(b, db, g->in[1]);
 }
 

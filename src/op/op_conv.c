@@ -12,22 +12,22 @@
 
 /* ---- attributes ---- */
 
-static vt_window_lists conv_lists(const vt_attr_conv *a) {
+static vt_window_lists conv_window_lists(const vt_attr_conv *a) {
   return (vt_window_lists){
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
 }
 
-static vt_window_lists transpose_lists(const vt_attr_conv_transpose *a) {
+static vt_window_lists conv_transpose_window_lists(const vt_attr_conv_transpose *a) {
   return (vt_window_lists){
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
 }
 
-static vt_window_lists weight_lists(const vt_attr_conv_weight_grad *a) {
+static vt_window_lists weight_grad_window_lists(const vt_attr_conv_weight_grad *a) {
   return (vt_window_lists){
       .kernel = &a->kernel, .stride = &a->stride, .dilation = &a->dilation, .low = &a->low};
 }
 
-static vt_window_lists int_lists(const vt_attr_conv_int *a) {
+static vt_window_lists conv_int_window_lists(const vt_attr_conv_int *a) {
   return (vt_window_lists){
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
 }
@@ -52,7 +52,7 @@ static vt_status channels_per_group(const vt_rule *r, uint32_t operand, uint32_t
 }
 
 /* Checks the attributes of the window, and that x and w have the same number of spatial axes. */
-static vt_status check_pair(const vt_rule *r, const vt_window_lists *l, vt_diag *d) {
+static vt_status check_windows_and_ranks(const vt_rule *r, const vt_window_lists *l, vt_diag *d) {
   char x[VT_TYPE_TEXT], w[VT_TYPE_TEXT];
   VT_TRY(vt_window_check_rank(r, 0, d));
   if (r->in[0].rank != r->in[1].rank)
@@ -79,7 +79,7 @@ static vt_status check_bias(const vt_rule *r, uint32_t operand, int64_t outputs,
 static vt_status conv_shape(const vt_rule *r, const vt_window_lists *l, int64_t groups,
                             vt_type *out, vt_diag *d) {
   int64_t depth, unused;
-  VT_TRY(check_pair(r, l, d));
+  VT_TRY(check_windows_and_ranks(r, l, d));
   VT_TRY(channels_per_group(r, 0, 1, groups, &depth, d));
   VT_TRY(channels_per_group(r, 1, 0, groups, &unused, d));
   VT_TRY(check_channels(r, depth, r->in[1].dim[1], d));
@@ -95,7 +95,7 @@ static vt_status conv_shape(const vt_rule *r, const vt_window_lists *l, int64_t 
 
 vt_status shape_conv(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_conv *a = r->attrs;
-  const vt_window_lists l = conv_lists(a);
+  const vt_window_lists l = conv_window_lists(a);
   VT_TRY(check_order(a->order, d));
   VT_TRY(conv_shape(r, &l, a->groups, out, d));
   VT_TRY(check_bias(r, 2, out->dim[1], d));
@@ -105,8 +105,8 @@ vt_status shape_conv(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* The length of spatial axis i of the result of conv_transpose: (I-1)*stride - low - high + extent
  * + extra, where I is the length in x and extent that of the kernel. */
-static vt_status transposed_count(const vt_rule *r, uint32_t i, const vt_window *w, int64_t extra,
-                                  int64_t *out, vt_diag *d) {
+static vt_status conv_transpose_length(const vt_rule *r, uint32_t i, const vt_window *w,
+                                       int64_t extra, int64_t *out, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   const int64_t rest = vt_window_extent(w) + extra - w->low - w->high - w->stride;
   int64_t n;
@@ -121,10 +121,10 @@ static vt_status transposed_count(const vt_rule *r, uint32_t i, const vt_window 
 
 vt_status shape_conv_transpose(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_conv_transpose *a = r->attrs;
-  const vt_window_lists l = transpose_lists(a);
+  const vt_window_lists l = conv_transpose_window_lists(a);
   int64_t unused;
   VT_TRY(check_order(a->order, d));
-  VT_TRY(check_pair(r, &l, d));
+  VT_TRY(check_windows_and_ranks(r, &l, d));
   VT_TRY(vt_window_check_list(&a->extra, "extra", r->in[0].rank - 2, 0, d));
   VT_TRY(channels_per_group(r, 1, 0, a->groups, &unused, d));
   VT_TRY(check_channels(r, r->in[0].dim[1], r->in[1].dim[0], d));
@@ -133,7 +133,7 @@ vt_status shape_conv_transpose(const vt_rule *r, vt_type *out, vt_diag *d) {
   for (uint32_t i = 0; i + 2 < out->rank; i++) {
     const vt_window w = vt_window_axis(&l, i, r->in[1].dim[2 + i], 1);
     const int64_t extra = vt_window_entry(&a->extra, i, 0);
-    VT_TRY(transposed_count(r, i, &w, extra, &out->dim[2 + i], d));
+    VT_TRY(conv_transpose_length(r, i, &w, extra, &out->dim[2 + i], d));
   }
   return check_bias(r, 2, out->dim[1], d);
 }
@@ -153,7 +153,7 @@ static vt_status check_last_position(const vt_rule *r, uint32_t i, const vt_wind
 /* x and dy may have any spatial sizes: a position of dy that reads outside x multiplies +0. */
 vt_status shape_conv_weight_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_conv_weight_grad *a = r->attrs;
-  const vt_window_lists l = weight_lists(a);
+  const vt_window_lists l = weight_grad_window_lists(a);
   char x[VT_TYPE_TEXT], dy[VT_TYPE_TEXT];
   const uint32_t axes = r->in[0].rank - 2;
   int64_t kernel[VT_SPATIAL_MAX], unused;
@@ -187,7 +187,8 @@ typedef struct field {
   int64_t dim[VT_SPATIAL_MAX], stride[VT_SPATIAL_MAX];
 } field;
 
-static field field_of(const vt_view *x, const vt_window_lists *l, const int64_t *kernel) {
+static field describe_spatial_axes(const vt_view *x, const vt_window_lists *l,
+                                   const int64_t *kernel) {
   field f = {.axes = x->rank - 2, .size = (uint32_t)vt_dtype_bytes(x->dtype)};
   for (uint32_t i = 0; i < f.axes; i++) {
     f.w[i] = vt_window_axis(l, i, kernel[i], 1);
@@ -285,13 +286,13 @@ uint64_t scratch_conv(const vt_view *in, uint32_t n_in) {
   return (uint64_t)(in[1].dim[0] + 1) * (uint64_t)row * vt_dtype_bytes(in[1].dtype) + 1;
 }
 
-/* Copies the patch of output position p in channels first .. first+depth-1, in the order (c,
- * k...). */
-static void gather_patch(const field *f, const vt_view *x, int64_t n, int64_t first, int64_t depth,
-                         const int64_t *p, const int64_t *kernel, char *to) {
+/* Copies the patch of output position p in `channels` channels from first_channel on, in the order
+ * (c, k...). */
+static void gather_patch(const field *f, const vt_view *x, int64_t n, int64_t first_channel,
+                         int64_t channels, const int64_t *p, const int64_t *kernel, char *to) {
   int64_t at = 0;
   vt_walk k;
-  for (int64_t c = first; c < first + depth; c++) {
+  for (int64_t c = first_channel; c < first_channel + channels; c++) {
     vt_walk_init(&k, f->axes, kernel);
     for (int64_t i = 0; i < k.count; i++, vt_walk_next(&k), to += f->size) {
       const int inside = locate_input(f, p, k.index, &at);
@@ -302,8 +303,8 @@ static void gather_patch(const field *f, const vt_view *x, int64_t n, int64_t fi
 
 /* Computes all output channels of a group at one position: each is the contraction D of the same
  * patch with one row of the weight. */
-static void dot_group(const vt_view *y, int64_t at, int64_t outputs, const void *a,
-                      const char *rows, int64_t length) {
+static void dot_patch_with_rows(const vt_view *y, int64_t at, int64_t outputs, const void *a,
+                                const char *rows, int64_t length) {
   if (y->dtype == VT_DTYPE_F32) {
     vt_dot_row_f32((float *)y->data + at, y->stride[1], a, 1, (const float *)(const void *)rows, 1,
                    length, NULL, 0, length, outputs);
@@ -315,10 +316,10 @@ static void dot_group(const vt_view *y, int64_t at, int64_t outputs, const void 
 
 vt_status kernel_conv(vt_kernel *k) {
   const vt_attr_conv *a = k->attrs;
-  const vt_window_lists l = conv_lists(a);
+  const vt_window_lists l = conv_window_lists(a);
   const vt_view *x = &k->in[0], *w = &k->in[1], *y = k->out;
   const int64_t *kernel = w->dim + 2, depth = w->dim[1], outputs = w->dim[0] / a->groups;
-  const field f = field_of(x, &l, kernel);
+  const field f = describe_spatial_axes(x, &l, kernel);
   const int64_t length = depth * count_taps(kernel, f.axes), row = length * (int64_t)f.size;
   char *rows = k->work, *met = rows + w->dim[0] * row;
   vt_view where = vt_view_drop_axis(y, 1); /* y without its axis of channels: [N, positions...] */
@@ -330,8 +331,8 @@ vt_status kernel_conv(vt_kernel *k) {
   for (int64_t i = 0; i < at.count; i++, vt_walk_next(&at))
     for (int64_t g = 0; g < a->groups; g++) {
       gather_patch(&f, x, at.index[0], g * depth, depth, at.index + 1, kernel, met);
-      dot_group(y, at.at[0] + g * outputs * y->stride[1], outputs, met, rows + g * outputs * row,
-                length);
+      dot_patch_with_rows(y, at.at[0] + g * outputs * y->stride[1], outputs, met,
+                          rows + g * outputs * row, length);
     }
   add_bias(k);
   return VT_OK;
@@ -379,9 +380,9 @@ static int64_t gather_transposed_taps(const field *f, const vt_view *x, const vt
 
 vt_status kernel_conv_transpose(vt_kernel *k) {
   const vt_attr_conv_transpose *a = k->attrs;
-  const vt_window_lists l = transpose_lists(a);
+  const vt_window_lists l = conv_transpose_window_lists(a);
   const vt_view *x = &k->in[0], *w = &k->in[1], *y = k->out;
-  const field f = field_of(x, &l, w->dim + 2);
+  const field f = describe_spatial_axes(x, &l, w->dim + 2);
   char *from_x = k->work, *from_w = from_x + w->dim[0] * count_taps(w->dim + 2, f.axes) * f.size;
   vt_walk at;
   vt_walk_init(&at, y->rank, y->dim);
@@ -406,9 +407,9 @@ uint64_t scratch_conv_weight_grad(const vt_view *in, uint32_t n_in) {
 
 vt_status kernel_conv_weight_grad(vt_kernel *k) {
   const vt_attr_conv_weight_grad *a = k->attrs;
-  const vt_window_lists l = weight_lists(a);
+  const vt_window_lists l = weight_grad_window_lists(a);
   const vt_view *x = &k->in[0], *dy = &k->in[1], *y = k->out;
-  const field f = field_of(x, &l, y->dim + 2);
+  const field f = describe_spatial_axes(x, &l, y->dim + 2);
   const int64_t outputs = dy->dim[1] / a->groups; /* output channels per group */
   /* dy without its axis of channels: [N, positions...] */
   const vt_view one = vt_view_drop_axis(dy, 1);
@@ -436,7 +437,7 @@ vt_status kernel_conv_weight_grad(vt_kernel *k) {
 
 /* Cuts x to the dimensions of `want`, from index 0 along every axis; returns x itself if it has
  * these dimensions. */
-static uint32_t slice_to(vt_builder *b, uint32_t x, const vt_type *want) {
+static uint32_t slice_to_shape(vt_builder *b, uint32_t x, const vt_type *want) {
   const vt_type *have = b->type(b, x);
   if (have == NULL || vt_type_equal(have, want)) return x;
   vt_attr_slice a = {.size = sizeof a, .start = {.n = want->rank}, .stop = {.n = want->rank}};
@@ -450,7 +451,7 @@ static uint32_t build_conv_sized(vt_builder *b, uint32_t x, uint32_t w, const vt
                                  const vt_type *want) {
   const vt_type *tx = b->type(b, x), *tw = b->type(b, w);
   if (tx == NULL || tw == NULL) return VT_NO_VALUE;
-  const vt_window_lists l = conv_lists(like);
+  const vt_window_lists l = conv_window_lists(like);
   const uint32_t in[2] = {x, w}, axes = tx->rank - 2;
   vt_attr_conv a = *like;
   a.high = (vt_attr_list){.n = axes};
@@ -459,7 +460,7 @@ static uint32_t build_conv_sized(vt_builder *b, uint32_t x, uint32_t w, const vt
     const int64_t end = (want->dim[2 + i] - 1) * v.stride + vt_window_extent(&v) - v.low;
     a.high.v[i] = end > tx->dim[2 + i] ? end - tx->dim[2 + i] : 0;
   }
-  return slice_to(b, b->node(b, VT_OP_conv, in, 2, &a), want);
+  return slice_to_shape(b, b->node(b, VT_OP_conv, in, 2, &a), want);
 }
 
 /* Writes conv_transpose(dy, w) with the spatial sizes of `want`. */
@@ -467,7 +468,7 @@ static uint32_t build_transposed_sized(vt_builder *b, uint32_t dy, uint32_t w,
                                        const vt_attr_conv *like, const vt_type *want) {
   const vt_type *ty = b->type(b, dy), *tw = b->type(b, w);
   if (ty == NULL || tw == NULL) return VT_NO_VALUE;
-  const vt_window_lists l = conv_lists(like);
+  const vt_window_lists l = conv_window_lists(like);
   const uint32_t in[2] = {dy, w}, axes = ty->rank - 2;
   vt_attr_conv_transpose a = {.size = sizeof a,
                               .stride = like->stride,
@@ -593,7 +594,7 @@ static vt_status check_product_count(const vt_rule *r, vt_diag *d) {
 
 vt_status shape_conv_int(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_conv_int *a = r->attrs;
-  const vt_window_lists l = int_lists(a);
+  const vt_window_lists l = conv_int_window_lists(a);
   char text[VT_TYPE_TEXT];
   VT_TRY(conv_shape(r, &l, a->groups, out, d));
   VT_TRY(check_product_count(r, d));
@@ -620,7 +621,8 @@ static int64_t optional_number(const vt_kernel *k, uint32_t operand, int64_t o) 
 
 /* One element of the result without its bias. Padding holds the zero point of x, so its products
  * are 0 and are left out. */
-static int64_t int_dot(const vt_kernel *k, const field *f, const int64_t *index, int64_t first) {
+static int64_t conv_int_element(const vt_kernel *k, const field *f, const int64_t *index,
+                                int64_t first_channel) {
   const vt_view *x = &k->in[0], *w = &k->in[1];
   const int64_t o = index[1], zx = optional_number(k, 2, 0), zw = optional_number(k, 3, o);
   /* the weight of one output channel: [C/groups, kernel...] */
@@ -631,7 +633,8 @@ static int64_t int_dot(const vt_kernel *k, const field *f, const int64_t *index,
   vt_walk_view(&t, &row);
   for (int64_t i = 0; i < t.count; i++, vt_walk_next(&t)) {
     if (!locate_input(f, index + 2, t.index + 1, &at)) continue;
-    const int64_t a = vt_load_int(channel_data(x, index[0], first + t.index[0]), x->dtype, at);
+    const int64_t a =
+        vt_load_int(channel_data(x, index[0], first_channel + t.index[0]), x->dtype, at);
     const int64_t b = vt_load_int(channel_data(w, o, 0), w->dtype, t.at[0]);
     sum += (a - zx) * (b - zw);
   }
@@ -640,16 +643,16 @@ static int64_t int_dot(const vt_kernel *k, const field *f, const int64_t *index,
 
 vt_status kernel_conv_int(vt_kernel *k) {
   const vt_attr_conv_int *a = k->attrs;
-  const vt_window_lists l = int_lists(a);
+  const vt_window_lists l = conv_int_window_lists(a);
   const vt_view *w = &k->in[1], *y = k->out;
-  const field f = field_of(&k->in[0], &l, w->dim + 2);
+  const field f = describe_spatial_axes(&k->in[0], &l, w->dim + 2);
   const int64_t outputs = w->dim[0] / a->groups;
   vt_walk at;
   vt_walk_init(&at, y->rank, y->dim);
   vt_walk_view(&at, y);
   for (int64_t i = 0; i < at.count; i++, vt_walk_next(&at)) {
     const int64_t o = at.index[1];
-    const int64_t sum = int_dot(k, &f, at.index, o / outputs * w->dim[1]);
+    const int64_t sum = conv_int_element(k, &f, at.index, o / outputs * w->dim[1]);
     vt_store_int(y->data, VT_DTYPE_I32, at.at[0],
                  sum + optional_number(k, 4, o)); /* the sum with the bias wraps in i32 */
   }

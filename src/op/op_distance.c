@@ -8,12 +8,12 @@
 
 /* ---- shapes ---- */
 
-vt_status vt_loss_check_reduction(int64_t word, int batch, vt_diag *d) {
+vt_status vt_loss_check_reduction(int64_t word, int allow_batch, vt_diag *d) {
   const char *text = vt_word_text(word);
   if (word == VT_WORD_none || word == VT_WORD_mean || word == VT_WORD_sum) return VT_OK;
-  if (batch && word == VT_WORD_batch) return VT_OK;
+  if (allow_batch && word == VT_WORD_batch) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "reduction=%s, expected none, mean%s", text == NULL ? "?" : text,
-                 batch ? ", sum or batch" : " or sum");
+                 allow_batch ? ", sum or batch" : " or sum");
 }
 
 vt_status vt_loss_shape(const vt_rule *r, int64_t reduction, vt_type *out, vt_diag *d) {
@@ -146,7 +146,7 @@ uint32_t vt_build_loss_weight(const vt_gradient *g, int64_t reduction) {
 }
 
 /* Sets the gradient of x to dx and that of t to -dx. */
-static void set_both_gradients(const vt_gradient *g, uint32_t dx) {
+static void set_dx_and_minus_dx(const vt_gradient *g, uint32_t dx) {
   g->d_in[0] = dx;
   g->d_in[1] = vt_build1(g->b, VT_OP_neg, dx);
 }
@@ -157,14 +157,14 @@ void grad_mse(const vt_gradient *g) {
   const uint32_t d = build_difference(b, g->in);
   const uint32_t twice = vt_build2(b, VT_OP_mul, vt_build_scalar_of_same_dtype(b, d, 2.0), d);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
-  set_both_gradients(g, vt_build2(b, VT_OP_mul, twice, w));
+  set_dx_and_minus_dx(g, vt_build2(b, VT_OP_mul, twice, w));
 }
 
 /* d > 0 ? w : d < 0 ? -w : +0 */
 void grad_l1(const vt_gradient *g) {
   const uint32_t d = build_difference(g->b, g->in);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
-  set_both_gradients(g, vt_build_with_sign_of(g->b, d, w));
+  set_dx_and_minus_dx(g, vt_build_with_sign_of(g->b, d, w));
 }
 
 /* abs d <= delta ? d*w : d > 0 ? delta*w : -(delta*w) */
@@ -178,7 +178,7 @@ void grad_huber(const vt_gradient *g) {
   const uint32_t above = vt_build2(b, VT_OP_gt, d, vt_build_scalar_of_same_dtype(b, d, 0.0));
   const uint32_t far = vt_build3(b, VT_OP_select, above, most, vt_build1(b, VT_OP_neg, most));
   const uint32_t near = vt_build2(b, VT_OP_mul, d, w);
-  set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, far));
+  set_dx_and_minus_dx(g, vt_build3(b, VT_OP_select, close, near, far));
 }
 
 /* abs d < beta ? (d/beta)*w : d > 0 ? w : d < 0 ? -w : +0 */
@@ -189,7 +189,7 @@ void grad_smooth_l1(const vt_gradient *g) {
   const uint32_t beta = vt_build_scalar_of_same_dtype(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_div, d, beta), w);
   const uint32_t close = vt_build2(b, VT_OP_lt, vt_build1(b, VT_OP_abs, d), beta);
-  set_both_gradients(g, vt_build3(b, VT_OP_select, close, near, vt_build_with_sign_of(b, d, w)));
+  set_dx_and_minus_dx(g, vt_build3(b, VT_OP_select, close, near, vt_build_with_sign_of(b, d, w)));
 }
 
 /* t == 0 ? +0 : -(t*w) */
@@ -208,14 +208,14 @@ static int64_t loss_divisor(const vt_view *x, int64_t reduction) {
   return reduction == VT_WORD_batch ? x->dim[0] : vt_view_count(x);
 }
 
-static void run_loss_f32(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction,
-                         vt_walk w) {
+static void run_loss_f32(const vt_kernel *k, const vt_loss *f, double coefficient,
+                         int64_t reduction, vt_walk w) {
   const float *x = k->in[0].data, *t = k->in[1].data;
   float *y = k->out->data;
   vt_sum_f32 s;
   vt_sum_f32_init(&s);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    const float each = f->f32(x[w.at[0]], t[w.at[1]], p);
+    const float each = f->f32(x[w.at[0]], t[w.at[1]], coefficient);
     if (reduction == VT_WORD_none) {
       y[w.at[2]] = each;
     } else {
@@ -227,14 +227,14 @@ static void run_loss_f32(const vt_kernel *k, const vt_loss *f, double p, int64_t
   if (reduction != VT_WORD_sum) *y /= (float)loss_divisor(&k->in[0], reduction);
 }
 
-static void run_loss_f64(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction,
-                         vt_walk w) {
+static void run_loss_f64(const vt_kernel *k, const vt_loss *f, double coefficient,
+                         int64_t reduction, vt_walk w) {
   const double *x = k->in[0].data, *t = k->in[1].data;
   double *y = k->out->data;
   vt_sum_f64 s;
   vt_sum_f64_init(&s);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
-    const double each = f->f64(x[w.at[0]], t[w.at[1]], p);
+    const double each = f->f64(x[w.at[0]], t[w.at[1]], coefficient);
     if (reduction == VT_WORD_none) {
       y[w.at[2]] = each;
     } else {
@@ -246,16 +246,16 @@ static void run_loss_f64(const vt_kernel *k, const vt_loss *f, double p, int64_t
   if (reduction != VT_WORD_sum) *y /= (double)loss_divisor(&k->in[0], reduction);
 }
 
-vt_status vt_loss_run(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction) {
+vt_status vt_loss_run(const vt_kernel *k, const vt_loss *f, double coefficient, int64_t reduction) {
   vt_walk w;
   vt_walk_init(&w, k->in[0].rank, k->in[0].dim);
   vt_walk_view(&w, &k->in[0]);
   vt_walk_view(&w, &k->in[1]);
   vt_walk_view(&w, k->out);
   if (k->out->dtype == VT_DTYPE_F32) {
-    run_loss_f32(k, f, p, reduction, w);
+    run_loss_f32(k, f, coefficient, reduction, w);
   } else {
-    run_loss_f64(k, f, p, reduction, w);
+    run_loss_f64(k, f, coefficient, reduction, w);
   }
   return VT_OK;
 }

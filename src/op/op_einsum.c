@@ -10,7 +10,7 @@
 
 /* Checks that no intermediate result, after the contraction of operands 0 .. i, has more than
  * VT_MAX_RANK axes. */
-static vt_status check_intermediates(const vt_equation *q, vt_diag *d) {
+static vt_status check_intermediate_ranks(const vt_equation *q, vt_diag *d) {
   uint64_t now = q->has[0];
   uint8_t label[VT_EQUATION_LABELS];
   for (uint32_t i = 1; i < q->n; i++) {
@@ -31,7 +31,7 @@ vt_status shape_einsum(const vt_rule *r, vt_type *out, vt_diag *d) {
     return VT_FAIL(d, VT_VERIFY, "%u operands; an einsum takes at most %d", r->n_in,
                    VT_EQUATION_OPERANDS);
   VT_TRY(vt_equation_read(r, &q, d));
-  VT_TRY(check_intermediates(&q, d));
+  VT_TRY(check_intermediate_ranks(&q, d));
   out->dtype = r->in[0].dtype;
   out->rank = q.rank[q.n];
   for (uint32_t i = 0; i < out->rank; i++) out->dim[i] = q.dim[q.label[q.n][i]];
@@ -45,7 +45,7 @@ typedef struct factor {
   uint8_t label[VT_MAX_RANK]; /* label of each axis, all different */
 } factor;
 
-static uint64_t labels_of(const factor *f) {
+static uint64_t label_set_of(const factor *f) {
   uint64_t all = 0;
   for (uint32_t i = 0; i < f->n; i++) all |= (uint64_t)1 << f->label[i];
   return all;
@@ -65,8 +65,8 @@ static int64_t product_of_lengths(const vt_equation *q, const uint8_t *label, ui
 
 /* The row-major positions of the elements of operand i on its diagonal, as i64 in the shape of
  * factor f. */
-static uint32_t diagonal_index(vt_builder *b, const vt_equation *q, uint32_t i, const vt_type *x,
-                               const factor *f) {
+static uint32_t diagonal_element_positions(vt_builder *b, const vt_equation *q, uint32_t i,
+                                           const vt_type *x, const factor *f) {
   vt_type to = {.dtype = VT_DTYPE_I64, .rank = f->n};
   for (uint32_t k = 0; k < f->n; k++) to.dim[k] = q->dim[f->label[k]];
   uint32_t sum = vt_build_full(b, VT_DTYPE_I64, 0.0, &to);
@@ -84,7 +84,7 @@ static uint32_t diagonal_index(vt_builder *b, const vt_equation *q, uint32_t i, 
 
 /* Writes each label of operand i once to out->label; returns whether a label occurs twice in the
  * operand. */
-static int distinct_labels(const vt_equation *q, uint32_t i, factor *out) {
+static int collapse_repeated_labels(const vt_equation *q, uint32_t i, factor *out) {
   int twice = 0;
   out->n = 0;
   for (uint32_t k = 0; k < q->rank[i]; k++) {
@@ -109,12 +109,12 @@ static uint32_t reshape_to_labels(vt_builder *b, const vt_equation *q, uint32_t 
 static factor operand_factor(vt_builder *b, const vt_equation *q, uint32_t i, uint32_t x) {
   factor f = {.value = x};
   vt_type t;
-  const int twice = distinct_labels(q, i, &f);
+  const int twice = collapse_repeated_labels(q, i, &f);
   if (!vt_build_read_type(b, x, &t)) return f;
   if (twice) {
     const int64_t count = vt_count_elements(t.dim, t.rank);
     const uint32_t line = vt_build_reshape(b, x, 1, &count);
-    f.value = vt_build2(b, VT_OP_gather, line, diagonal_index(b, q, i, &t, &f));
+    f.value = vt_build2(b, VT_OP_gather, line, diagonal_element_positions(b, q, i, &t, &f));
   } else if (f.n != q->rank[i]) {
     f.value = reshape_to_labels(b, q, x, &f);
   }
@@ -123,17 +123,17 @@ static factor operand_factor(vt_builder *b, const vt_equation *q, uint32_t i, ui
 
 /* Undoes operand_factor, for gradients: returns f in the shape of operand i, with +0 off the
  * diagonal. */
-static uint32_t back_to_operand(vt_builder *b, const vt_equation *q, uint32_t i, uint32_t like,
-                                const factor *f) {
+static uint32_t factor_to_operand(vt_builder *b, const vt_equation *q, uint32_t i, uint32_t like,
+                                  const factor *f) {
   factor labels;
   vt_type t;
-  const int twice = distinct_labels(q, i, &labels);
+  const int twice = collapse_repeated_labels(q, i, &labels);
   if (!vt_build_read_type(b, like, &t)) return VT_NO_VALUE;
   if (!twice && f->n == q->rank[i]) return f->value;
   if (!twice) return vt_build_reshape(b, f->value, t.rank, t.dim);
   const vt_type line = {.dtype = t.dtype, .rank = 1, .dim = {vt_count_elements(t.dim, t.rank)}};
   const uint32_t zeros = vt_build_full(b, t.dtype, 0.0, &line);
-  const uint32_t index = diagonal_index(b, q, i, &t, f);
+  const uint32_t index = diagonal_element_positions(b, q, i, &t, f);
   const uint32_t y = vt_build3(b, VT_OP_scatter, zeros, index, f->value);
   return vt_build_reshape(b, y, t.rank, t.dim);
 }
@@ -206,7 +206,7 @@ static uint32_t to_matrix(vt_builder *b, const vt_equation *q, const factor *f, 
 static factor contract(vt_builder *b, const vt_equation *q, const factor *f, const factor *g,
                        uint64_t kept) {
   const vt_attr_matmul across = {.size = sizeof across, .transpose_b = 1, .order = VT_ORDER_FMA256};
-  const uint64_t of_f = labels_of(f), of_g = labels_of(g);
+  const uint64_t of_f = label_set_of(f), of_g = label_set_of(g);
   const product p = {list_labels(q, of_f & of_g & kept), list_labels(q, of_f & ~of_g & kept),
                      list_labels(q, of_g & ~of_f & kept), list_labels(q, (of_f | of_g) & ~kept)};
   const axes *parts[3] = {&p.batch, &p.rows, &p.columns};
@@ -264,7 +264,7 @@ uint32_t lower_einsum(const vt_lowering *l) {
  * the labels of dy and `other` that f does not have, broadcast along labels that only f has. */
 static factor factor_gradient(vt_builder *b, const vt_equation *q, const factor *dy,
                               const factor *other, const factor *f) {
-  const factor d = contract(b, q, dy, other, labels_of(f));
+  const factor d = contract(b, q, dy, other, label_set_of(f));
   return reorder_axes(b, q, &d, f->label, f->n);
 }
 
@@ -284,8 +284,8 @@ void grad_einsum(const vt_gradient *g) {
   for (uint32_t i = q.n - 1; i > 0; i--) {
     const factor dx = factor_gradient(b, &q, &dy, &step[i - 1], &x[i]);
     dy = factor_gradient(b, &q, &dy, &x[i], &step[i - 1]);
-    g->d_in[i] = back_to_operand(b, &q, i, g->in[i], &dx);
+    g->d_in[i] = factor_to_operand(b, &q, i, g->in[i], &dx);
   }
   if (q.n == 1) dy = reorder_axes(b, &q, &dy, x[0].label, x[0].n);
-  g->d_in[0] = back_to_operand(b, &q, 0, g->in[0], &dy);
+  g->d_in[0] = factor_to_operand(b, &q, 0, g->in[0], &dy);
 }

@@ -11,24 +11,26 @@
 /* ---- D, fed one product at a time ---- */
 
 enum { CHAIN = 256, GROUP = 8, LEVELS = 21 };
-typedef struct running { /* the state of a contraction D after some of its products */
+typedef struct contraction_sum { /* the state of a contraction D after some of its products */
   uint32_t dtype;
   int64_t chained; /* number of products in the current fma chain */
   /* sum of the current chain; sum of the current group of each level */
   double chain, total[LEVELS];
   int32_t n[LEVELS]; /* how many numbers were added to the current group of each level */
-} running;
+} contraction_sum;
 
 static double add_in_type(uint32_t dtype, double a, double b) {
   return dtype == VT_DTYPE_F32 ? (double)((float)a + (float)b) : a + b;
 }
 
-static void running_init(running *r, uint32_t dtype) { *r = (running){.dtype = dtype}; }
+static void contraction_init(contraction_sum *r, uint32_t dtype) {
+  *r = (contraction_sum){.dtype = dtype};
+}
 
 /* Adds x, the sum of a chain, to the group of level 0. The sum of a full group is added to the next
  * level at once. By its definition D adds it only when the next number arrives; the difference is
  * an addition of +0, which changes nothing, because no sum is -0. */
-static void running_carry(running *r, double x) {
+static void contraction_add_chain(contraction_sum *r, double x) {
   for (int level = 0; level < LEVELS; level++) {
     r->total[level] = add_in_type(r->dtype, r->total[level], x);
     if (++r->n[level] < GROUP) return;
@@ -38,17 +40,17 @@ static void running_carry(running *r, double x) {
   }
 }
 
-static void running_add(running *r, double a, double b) {
+static void contraction_add_product(contraction_sum *r, double a, double b) {
   r->chain = r->dtype == VT_DTYPE_F32 ? (double)vt_f32_fma((float)a, (float)b, (float)r->chain)
                                       : vt_f64_fma(a, b, r->chain);
   if (++r->chained < CHAIN) return;
-  running_carry(r, r->chain);
+  contraction_add_chain(r, r->chain);
   r->chain = 0;
   r->chained = 0;
 }
 
-static double running_done(running *r) {
-  if (r->chained > 0) running_carry(r, r->chain);
+static double contraction_done(contraction_sum *r) {
+  if (r->chained > 0) contraction_add_chain(r, r->chain);
   double x = 0;
   int any = 0;
   for (int level = 0; level < LEVELS; level++) {
@@ -84,7 +86,7 @@ static struct loops loops_of(const vt_equation *q, uint64_t mask) {
 
 /* Advances the indices of the labels of l to the next tuple; after the last tuple all are 0
  * again. */
-static void loops_next(nest *n, const struct loops *l) {
+static void advance_indices(nest *n, const struct loops *l) {
   for (uint32_t i = l->n; i-- > 0;) {
     if (++n->index[l->label[i]] < n->q.dim[l->label[i]]) return;
     n->index[l->label[i]] = 0;
@@ -104,17 +106,17 @@ static double operand_element(const nest *n, uint32_t i) {
 
 /* The value of the contraction of operands 0 .. i at the current indices of the labels that
  * remain. */
-static double contraction_of(nest *n, uint32_t i) {
+static double contract_up_to_operand(nest *n, uint32_t i) {
   if (i == 0) return operand_element(n, 0);
   const struct loops *l = &n->step[i];
-  running d;
-  running_init(&d, n->k->out->dtype);
+  contraction_sum d;
+  contraction_init(&d, n->k->out->dtype);
   for (int64_t j = 0; j < l->count; j++) {
-    const double left = contraction_of(n, i - 1);
-    running_add(&d, left, operand_element(n, i));
-    loops_next(n, l);
+    const double left = contract_up_to_operand(n, i - 1);
+    contraction_add_product(&d, left, operand_element(n, i));
+    advance_indices(n, l);
   }
-  return running_done(&d);
+  return contraction_done(&d);
 }
 
 static double sum_one_operand(nest *n) {
@@ -124,7 +126,7 @@ static double sum_one_operand(nest *n) {
   vt_float_sum_init(&s, n->k->out->dtype);
   for (int64_t j = 0; j < l->count; j++) {
     vt_float_sum_add(&s, operand_element(n, 0));
-    loops_next(n, l);
+    advance_indices(n, l);
   }
   return vt_float_sum_done(&s);
 }
@@ -152,7 +154,8 @@ vt_status kernel_einsum(vt_kernel *k) {
   vt_walk_view(&w, y);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w)) {
     for (uint32_t axis = 0; axis < y->rank; axis++) n.index[n.q.label[n.q.n][axis]] = w.index[axis];
-    vt_float_store(y, w.at[0], n.q.n == 1 ? sum_one_operand(&n) : contraction_of(&n, n.q.n - 1));
+    vt_float_store(y, w.at[0],
+                   n.q.n == 1 ? sum_one_operand(&n) : contract_up_to_operand(&n, n.q.n - 1));
   }
   return VT_OK;
 }

@@ -17,10 +17,10 @@ vt_status shape_same(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-/* Broadcasts axis k of x and y, counted from the last axis, which is 1. */
-static vt_status broadcast_dim(const vt_rule *r, const vt_type *x, const vt_type *y, uint32_t k,
-                               int64_t *out, vt_diag *d) {
-  const int64_t a = x->dim[x->rank - k], b = y->dim[y->rank - k];
+/* Broadcasts one axis of x and y; from_end counts axes from the last one, which is 1. */
+static vt_status broadcast_dim(const vt_rule *r, const vt_type *x, const vt_type *y,
+                               uint32_t from_end, int64_t *out, vt_diag *d) {
+  const int64_t a = x->dim[x->rank - from_end], b = y->dim[y->rank - from_end];
   if (a == b || b == 1) {
     *out = a;
   } else if (a == 1) {
@@ -470,7 +470,7 @@ static uint32_t square_minus_one(vt_builder *b, uint32_t x) {
   return times(b, left, plus_one(b, x));
 }
 /* (-0.5*dy) * ((y*y)*y) */
-static uint32_t minus_half_cube(vt_builder *b, uint32_t dy, uint32_t y) {
+static uint32_t minus_half_dy_y_cubed(vt_builder *b, uint32_t dy, uint32_t y) {
   const uint32_t half = scaled(b, dy, -0.5);
   return times(b, half, times(b, build_square(b, y), y));
 }
@@ -485,7 +485,7 @@ static uint32_t erf_slope(vt_builder *b, uint32_t x) {
 }
 
 GRADIENT(sqrt, over(b, scaled(b, dy, 0.5), y))
-GRADIENT(rsqrt, minus_half_cube(b, dy, y))
+GRADIENT(rsqrt, minus_half_dy_y_cubed(b, dy, y))
 GRADIENT(exp, times(b, dy, y))
 GRADIENT(exp2, scaled_bits(b, times(b, dy, y), 0x3f317218u)) /* log 2 */
 GRADIENT(expm1, times(b, dy, plus_one(b, y)))

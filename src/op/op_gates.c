@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_gates.c - compositions in which one operand scales or selects another: prelu, glu, swiglu,
- * geglu, where. Each is written as ops (the definition) and as a function of one element (the
- * second implementation). In formulas dy is the gradient of the result, dx, da and db those of
+ * geglu, where. swiglu and geglu are f(a) * b, the slope is an operand of prelu. Each is
+ * written as ops (the definition) and as a function of one element (the second implementation).
+ * In formulas dy is the gradient of the result, dx, da and db those of
  * operands x, a and b. */
 #include <string.h>
 #include "formula.h"
@@ -12,7 +13,7 @@
 
 /* The type of the operand slope of prelu, aligned with x for broadcasting: a slope of rank 1 runs
  * along axis 1, the channels. */
-static vt_type align_slope_type(const vt_type *x, const vt_type *slope) {
+static vt_type align_prelu_slope_type(const vt_type *x, const vt_type *slope) {
   vt_type t = *slope;
   if (slope->rank != 1 || x->rank < 3) return t;
   t.rank = x->rank - 1;
@@ -21,7 +22,7 @@ static vt_type align_slope_type(const vt_type *x, const vt_type *slope) {
 }
 
 vt_status shape_prelu(const vt_rule *r, vt_type *out, vt_diag *d) {
-  const vt_type *x = &r->in[0], in[2] = {*x, align_slope_type(x, &r->in[1])};
+  const vt_type *x = &r->in[0], in[2] = {*x, align_prelu_slope_type(x, &r->in[1])};
   char tx[VT_TYPE_TEXT], ts[VT_TYPE_TEXT];
   vt_type joined = *x;
   const int fits =
@@ -53,16 +54,16 @@ vt_status shape_glu(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-static uint32_t align_slope(vt_builder *b, uint32_t x, uint32_t slope) {
+static uint32_t align_prelu_slope(vt_builder *b, uint32_t x, uint32_t slope) {
   const vt_type *tx = b->type(b, x), *ts = b->type(b, slope);
   if (tx == NULL || ts == NULL) return VT_NO_VALUE;
-  const vt_type t = align_slope_type(tx, ts);
+  const vt_type t = align_prelu_slope_type(tx, ts);
   return t.rank == ts->rank ? slope : vt_build_reshape(b, slope, t.rank, t.dim);
 }
 
 uint32_t lower_prelu(const vt_lowering *l) {
   vt_builder *b = l->b;
-  const uint32_t x = l->in[0], slope = align_slope(b, x, l->in[1]), above = is_positive(b, x);
+  const uint32_t x = l->in[0], slope = align_prelu_slope(b, x, l->in[1]), above = is_positive(b, x);
   return select_by(b, above, x, times(b, slope, x));
 }
 
@@ -101,7 +102,7 @@ uint32_t lower_where(const vt_lowering *l) {
  * shape */
 void grad_prelu(const vt_gradient *g) {
   vt_builder *b = g->b;
-  const uint32_t x = g->in[0], dy = g->d_out[0], slope = align_slope(b, x, g->in[1]);
+  const uint32_t x = g->in[0], dy = g->d_out[0], slope = align_prelu_slope(b, x, g->in[1]);
   const uint32_t above = is_positive(b, x);
   g->d_in[0] = select_by(b, above, dy, times(b, slope, dy));
   const uint32_t sum = vt_build_sum_to(b, zero_or_value(b, above, times(b, dy, x)), slope);
@@ -167,9 +168,9 @@ vt_status kernel_prelu(vt_kernel *k) {
   return VT_OK;
 }
 
-static float gate_sigmoid(float a, float b) { return a * vt_f32_sigmoid(b); }
-static float gate_silu(float a, float b) { return (a * vt_f32_sigmoid(a)) * b; }
-static float gate_gelu(float a, float b) {
+static float a_times_sigmoid_b(float a, float b) { return a * vt_f32_sigmoid(b); }
+static float silu_a_times_b(float a, float b) { return (a * vt_f32_sigmoid(a)) * b; }
+static float gelu_a_times_b(float a, float b) {
   const float c = 0.70710678118654752f;
   return ((0.5f * a) * (1.0f + vt_f32_erf(a * c))) * b;
 }
@@ -190,11 +191,15 @@ vt_status kernel_glu(vt_kernel *k) {
   first.dim[axis] = second.dim[axis] = half;
   if (vt_view_count(k->out) == 0) return VT_OK;
   second.data = (float *)second.data + half * second.stride[axis];
-  return map_pairs(k->out, &first, &second, gate_sigmoid);
+  return map_pairs(k->out, &first, &second, a_times_sigmoid_b);
 }
 
-vt_status kernel_swiglu(vt_kernel *k) { return map_pairs(k->out, &k->in[0], &k->in[1], gate_silu); }
-vt_status kernel_geglu(vt_kernel *k) { return map_pairs(k->out, &k->in[0], &k->in[1], gate_gelu); }
+vt_status kernel_swiglu(vt_kernel *k) {
+  return map_pairs(k->out, &k->in[0], &k->in[1], silu_a_times_b);
+}
+vt_status kernel_geglu(vt_kernel *k) {
+  return map_pairs(k->out, &k->in[0], &k->in[1], gelu_a_times_b);
+}
 
 vt_status kernel_where(vt_kernel *k) {
   const size_t size = vt_dtype_bytes(k->out->dtype);

@@ -157,7 +157,7 @@ uint32_t lower_gather_elements(const vt_lowering *l) {
   vt_type x;
   if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
   const int64_t count = vt_count_elements(x.dim, x.rank);
-  const uint32_t at = vt_build_gathered_positions(l->b, &x, l->in[1], axis);
+  const uint32_t at = vt_build_gather_elements_positions(l->b, &x, l->in[1], axis);
   return vt_build2(l->b, VT_OP_gather, vt_build_reshape(l->b, l->in[0], 1, &count), at);
 }
 

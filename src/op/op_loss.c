@@ -9,8 +9,8 @@
 
 /* ---- shapes ---- */
 
-static vt_status check_classes(const vt_rule *r, int64_t ignore, int64_t reduction, vt_type *out,
-                               vt_diag *d) {
+static vt_status shape_class_loss(const vt_rule *r, int64_t ignore, int64_t reduction, vt_type *out,
+                                  vt_diag *d) {
   const vt_type *x = &r->in[0], *t = &r->in[1];
   char tx[VT_TYPE_TEXT], tt[VT_TYPE_TEXT];
   int fits = x->rank == t->rank + 1 && x->dim[x->rank - 1] != 0;
@@ -31,7 +31,7 @@ static vt_status check_classes(const vt_rule *r, int64_t ignore, int64_t reducti
 
 vt_status shape_entropy(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_entropy *a = r->attrs;
-  VT_TRY(check_classes(r, a->ignore, a->reduction, out, d));
+  VT_TRY(shape_class_loss(r, a->ignore, a->reduction, out, d));
   if (!(a->smoothing >= 0.0 && a->smoothing <= 1.0))
     return VT_FAIL(d, VT_VERIFY, "smoothing=%g is not in 0..1", a->smoothing);
   if (a->smoothing != 0.0 && r->n_in > 2)
@@ -41,7 +41,7 @@ vt_status shape_entropy(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 vt_status shape_nll(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_nll *a = r->attrs;
-  return check_classes(r, a->ignore, a->reduction, out, d);
+  return shape_class_loss(r, a->ignore, a->reduction, out, d);
 }
 
 /* ---- as ops ---- */
@@ -81,7 +81,7 @@ static uint32_t zero_ignored(const classes *c, uint32_t row) {
 }
 
 /* The number of rows that are not absent, as a float. */
-static uint32_t count_rows(vt_builder *b, uint32_t ignored, uint32_t dtype) {
+static uint32_t count_present_rows(vt_builder *b, uint32_t ignored, uint32_t dtype) {
   const uint32_t zero = vt_build_int(b, VT_DTYPE_I64, 0), one = vt_build_int(b, VT_DTYPE_I64, 1);
   const uint32_t each = vt_build3(b, VT_OP_select, ignored, zero, one);
   return vt_build_cast(b, vt_build1(b, VT_OP_sum, each), dtype);
@@ -90,11 +90,11 @@ static uint32_t count_rows(vt_builder *b, uint32_t ignored, uint32_t dtype) {
 /* The divisor of the sum of all rows for the reduction mean: the number of rows that are not
  * absent, or the sum of their weights. */
 static uint32_t mean_divisor(const classes *c) {
-  if (c->weight == VT_NO_VALUE) return count_rows(c->b, c->ignored, c->dtype);
+  if (c->weight == VT_NO_VALUE) return count_present_rows(c->b, c->ignored, c->dtype);
   return vt_build1(c->b, VT_OP_sum, zero_ignored(c, c->weight));
 }
 
-static uint32_t reduce_rows(const classes *c, uint32_t row, int64_t reduction) {
+static uint32_t weigh_and_reduce_rows(const classes *c, uint32_t row, int64_t reduction) {
   vt_builder *b = c->b;
   if (c->weight != VT_NO_VALUE) row = vt_build2(b, VT_OP_mul, c->weight, row);
   const uint32_t rows = zero_ignored(c, row);
@@ -103,16 +103,17 @@ static uint32_t reduce_rows(const classes *c, uint32_t row, int64_t reduction) {
   return reduction == VT_WORD_sum ? sum : vt_build2(b, VT_OP_div, sum, mean_divisor(c));
 }
 
-/* (f32(1-a) * plain) + (f32(a) * (S_j(b - (x[j] - m)) / f32(V))) */
+/* (f32(1-a) * plain) + (f32(a) * (S_j(b - (x[j] - m)) / f32(V))), a the smoothing */
 static uint32_t smooth_rows(const classes *c, uint32_t plain, uint32_t shifted, uint32_t log_sum,
-                            double a) {
+                            double smoothing) {
   vt_builder *b = c->b;
   const uint32_t every =
       vt_build2(b, VT_OP_sub, vt_build_restore_axes(b, log_sum, c->x, 1u << c->axis), shifted);
   const uint32_t sum = vt_build_reduce(b, VT_OP_sum, every, c->axis, 0);
   const uint32_t mean = vt_build2(b, VT_OP_div, sum, vt_build_int(b, c->dtype, c->n));
-  const uint32_t share = vt_build2(b, VT_OP_mul, vt_build_number(b, c->dtype, a), mean);
-  const uint32_t rest = vt_build2(b, VT_OP_mul, vt_build_number(b, c->dtype, 1.0 - a), plain);
+  const uint32_t share = vt_build2(b, VT_OP_mul, vt_build_number(b, c->dtype, smoothing), mean);
+  const uint32_t rest =
+      vt_build2(b, VT_OP_mul, vt_build_number(b, c->dtype, 1.0 - smoothing), plain);
   return vt_build2(b, VT_OP_add, rest, share);
 }
 
@@ -127,7 +128,7 @@ uint32_t lower_cross_entropy(const vt_lowering *l) {
   const uint32_t log_sum = vt_build1(b, VT_OP_log, vt_build_reduce(b, VT_OP_sum, e, c.axis, 0));
   uint32_t row = vt_build2(b, VT_OP_sub, log_sum, pick_target(&c, shifted));
   if (a->smoothing != 0.0) row = smooth_rows(&c, row, shifted, log_sum, a->smoothing);
-  return reduce_rows(&c, row, a->reduction);
+  return weigh_and_reduce_rows(&c, row, a->reduction);
 }
 
 uint32_t lower_nll(const vt_lowering *l) {
@@ -135,7 +136,7 @@ uint32_t lower_nll(const vt_lowering *l) {
   classes c;
   if (!read_classes(&c, l->b, l->in, l->n_in, a->ignore)) return VT_NO_VALUE;
   const uint32_t row = vt_build1(l->b, VT_OP_neg, pick_target(&c, c.x));
-  return reduce_rows(&c, row, a->reduction);
+  return weigh_and_reduce_rows(&c, row, a->reduction);
 }
 
 /* ---- gradients ---- */
@@ -147,7 +148,7 @@ static uint32_t align_with_classes(const classes *c, uint32_t row) {
 
 /* The factor of the gradient of a row: dy, times its weight, divided by the divisor of a mean. It
  * is one number for all rows, or one per row. */
-static uint32_t row_weight(const classes *c, uint32_t dy, int64_t reduction) {
+static uint32_t row_gradient_factor(const classes *c, uint32_t dy, int64_t reduction) {
   vt_builder *b = c->b;
   uint32_t w = dy;
   if (c->weight != VT_NO_VALUE) w = vt_build2(b, VT_OP_mul, dy, c->weight);
@@ -156,7 +157,7 @@ static uint32_t row_weight(const classes *c, uint32_t dy, int64_t reduction) {
 }
 
 /* Writes a bool for each class of each row: whether it is the target of the row. */
-static uint32_t is_target(const classes *c) {
+static uint32_t mark_targets(const classes *c) {
   vt_builder *b = c->b;
   const vt_type *t = b->type(b, c->target);
   if (t == NULL) return VT_NO_VALUE;
@@ -167,15 +168,15 @@ static uint32_t is_target(const classes *c) {
 
 /* The gradient of a row's loss by x: p - 1 at the target and p elsewhere; with smoothing p - q,
  * where q is the smoothed target. */
-static uint32_t row_slope(const classes *c, uint32_t p, double a) {
+static uint32_t row_gradient(const classes *c, uint32_t p, double smoothing) {
   vt_builder *b = c->b;
-  const uint32_t which = is_target(c);
-  if (a == 0.0) {
+  const uint32_t which = mark_targets(c);
+  if (smoothing == 0.0) {
     const uint32_t less = vt_build2(b, VT_OP_sub, p, vt_build_scalar_of_same_dtype(b, p, 1.0));
     return vt_build3(b, VT_OP_select, which, less, p);
   }
-  const double share = a / (double)c->n;
-  const uint32_t hit = vt_build_scalar_of_same_dtype(b, p, (1.0 - a) + share),
+  const double share = smoothing / (double)c->n;
+  const uint32_t hit = vt_build_scalar_of_same_dtype(b, p, (1.0 - smoothing) + share),
                  miss = vt_build_scalar_of_same_dtype(b, p, share);
   return vt_build2(b, VT_OP_sub, p, vt_build3(b, VT_OP_select, which, hit, miss));
 }
@@ -188,21 +189,21 @@ void grad_cross_entropy(const vt_gradient *g) {
   const uint32_t m = vt_build_reduce(b, VT_OP_max, c.x, c.axis, 1);
   const uint32_t e = vt_build1(b, VT_OP_exp, vt_build2(b, VT_OP_sub, c.x, m));
   const uint32_t p = vt_build2(b, VT_OP_div, e, vt_build_reduce(b, VT_OP_sum, e, c.axis, 1));
-  const uint32_t slope = row_slope(&c, p, a->smoothing);
-  const uint32_t w = row_weight(&c, g->d_out[0], a->reduction);
+  const uint32_t slope = row_gradient(&c, p, a->smoothing);
+  const uint32_t w = row_gradient_factor(&c, g->d_out[0], a->reduction);
   const uint32_t dx = vt_build2(b, VT_OP_mul, slope, w), absent = align_with_classes(&c, c.ignored);
   g->d_in[0] = vt_build3(b, VT_OP_select, absent, vt_build_scalar_of_same_dtype(b, dx, 0.0), dx);
 }
 
-/* dx = -row_weight at the target of a row that is not absent, +0 elsewhere */
+/* dx = -row_gradient_factor at the target of a row that is not absent, +0 elsewhere */
 void grad_nll(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_nll *a = g->attrs;
   classes c;
   if (!read_classes(&c, b, g->in, g->n_in, a->ignore)) return;
-  const uint32_t less = vt_build1(b, VT_OP_neg, row_weight(&c, g->d_out[0], a->reduction));
+  const uint32_t less = vt_build1(b, VT_OP_neg, row_gradient_factor(&c, g->d_out[0], a->reduction));
   const uint32_t present = vt_build1(b, VT_OP_not, align_with_classes(&c, c.ignored));
-  const uint32_t here = vt_build2(b, VT_OP_and, present, is_target(&c));
+  const uint32_t here = vt_build2(b, VT_OP_and, present, mark_targets(&c));
   g->d_in[0] = vt_build3(b, VT_OP_select, here, less, vt_build_scalar_of_same_dtype(b, less, 0.0));
 }
 
@@ -219,7 +220,7 @@ static double number_at(const vt_view *v, int64_t at) {
   return ((const double *)v->data)[at];
 }
 
-static double row_loss(const class_row *r) {
+static double cross_entropy_of_row(const class_row *r) {
   const vt_attr_entropy *a = r->k->attrs;
   const float *x = (const float *)r->k->in[0].data + r->at;
   vt_sum_f32 s;
@@ -236,7 +237,7 @@ static double row_loss(const class_row *r) {
   return (double)(((float)(1.0 - a->smoothing) * plain) + ((float)a->smoothing * even));
 }
 
-static double row_nll(const class_row *r) {
+static double nll_of_row(const class_row *r) {
   return -number_at(&r->k->in[0], r->at + r->target * r->stride);
 }
 
@@ -339,12 +340,13 @@ static vt_status run_rows(class_loss *c) {
 
 vt_status kernel_cross_entropy(vt_kernel *k) {
   const vt_attr_entropy *a = k->attrs;
-  class_loss c = {.k = k, .row = row_loss, .ignore = a->ignore, .reduction = a->reduction};
+  class_loss c = {
+      .k = k, .row = cross_entropy_of_row, .ignore = a->ignore, .reduction = a->reduction};
   return run_rows(&c);
 }
 
 vt_status kernel_nll(vt_kernel *k) {
   const vt_attr_nll *a = k->attrs;
-  class_loss c = {.k = k, .row = row_nll, .ignore = a->ignore, .reduction = a->reduction};
+  class_loss c = {.k = k, .row = nll_of_row, .ignore = a->ignore, .reduction = a->reduction};
   return run_rows(&c);
 }

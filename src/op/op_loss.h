@@ -6,8 +6,8 @@
 #include "op_reduction.h"
 #include "vt_num.h"
 
-/* Checks the attribute `reduction`: none, mean or sum, or with `batch` also batch. */
-vt_status vt_loss_check_reduction(int64_t word, int batch, vt_diag *d) VT_NODISCARD;
+/* Checks the attribute `reduction`: none, mean or sum, or with `allow_batch` also batch. */
+vt_status vt_loss_check_reduction(int64_t word, int allow_batch, vt_diag *d) VT_NODISCARD;
 
 /* ---- losses of elements: x and t have the same shape ---- */
 
@@ -25,5 +25,5 @@ typedef struct vt_loss {
   float (*f32)(float x, float t, double p);
   double (*f64)(double x, double t, double p);
 } vt_loss;
-vt_status vt_loss_run(const vt_kernel *k, const vt_loss *f, double p, int64_t reduction);
+vt_status vt_loss_run(const vt_kernel *k, const vt_loss *f, double coefficient, int64_t reduction);
 #endif

@@ -66,7 +66,7 @@ vt_status shape_reshape(const vt_rule *r, vt_type *out, vt_diag *d) {
                  vt_type_text(r->dims, &r->in[0], x), vt_type_text(r->dims, out, y));
 }
 
-vt_status shape_expand(const vt_rule *r, vt_type *out, vt_diag *d) {
+vt_status shape_broadcast_to(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_type *x = &r->in[0];
   char before[VT_TYPE_TEXT], after[VT_TYPE_TEXT];
   out->dtype = x->dtype;

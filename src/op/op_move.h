@@ -58,12 +58,12 @@ uint32_t vt_build_full(vt_builder *b, uint32_t dtype, double value, const vt_typ
 uint32_t vt_build_iota(vt_builder *b, uint32_t rank, uint32_t axis, int64_t length);
 /* Writes an i64 tensor with the shape of `like`, each element of which is its own row-major
  * position. */
-uint32_t vt_build_positions(vt_builder *b, const vt_type *like);
+uint32_t vt_build_row_major_positions(vt_builder *b, const vt_type *like);
 /* Writes the index as i64. An element outside 0 .. limit-1 is an index fault when the program runs,
  * which names the position of the element. */
 uint32_t vt_build_checked_index(vt_builder *b, uint32_t index, int64_t limit);
 /* Writes, in the shape of `index`, the row-major positions of the elements that gather_elements
  * reads from a tensor of type `x`. */
-uint32_t vt_build_gathered_positions(vt_builder *b, const vt_type *x, uint32_t index,
-                                     uint32_t axis);
+uint32_t vt_build_gather_elements_positions(vt_builder *b, const vt_type *x, uint32_t index,
+                                            uint32_t axis);
 #endif

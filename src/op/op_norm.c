@@ -18,10 +18,12 @@ static vt_status refuse_operand(const vt_rule *r, uint32_t i, const char *expect
 
 /* The number of last axes of x that form one index set: the rank of gamma, or 1 if the node has no
  * gamma. */
-static uint32_t set_rank(uint32_t n_in, const vt_type *in) { return n_in > 1 ? in[1].rank : 1; }
+static uint32_t index_set_rank(uint32_t n_in, const vt_type *in) {
+  return n_in > 1 ? in[1].rank : 1;
+}
 
-static vt_status check_last_axes(const vt_rule *r, uint32_t rank, const char *expected,
-                                 vt_diag *d) {
+static vt_status check_match_last_axes(const vt_rule *r, uint32_t rank, const char *expected,
+                                       vt_diag *d) {
   const vt_type *x = &r->in[0];
   for (uint32_t i = 1; i < r->n_in; i++) {
     int fits = r->in[i].rank == rank && rank > 0 && rank <= x->rank;
@@ -38,9 +40,9 @@ static vt_status check_has_axis(const vt_rule *r, vt_diag *d) {
 }
 
 vt_status shape_layer_norm(const vt_rule *r, vt_type *out, vt_diag *d) {
-  const uint32_t rank = set_rank(r->n_in, r->in);
+  const uint32_t rank = index_set_rank(r->n_in, r->in);
   VT_TRY(check_has_axis(r, d));
-  VT_TRY(check_last_axes(
+  VT_TRY(check_match_last_axes(
       r, rank, rank < 2 ? "one number along the last axis" : "the shape of the last axes", d));
   *out = r->in[0];
   return VT_OK;
@@ -48,7 +50,7 @@ vt_status shape_layer_norm(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 vt_status shape_rms_norm(const vt_rule *r, vt_type *out, vt_diag *d) {
   VT_TRY(check_has_axis(r, d));
-  VT_TRY(check_last_axes(r, 1, "one number along the last axis", d));
+  VT_TRY(check_match_last_axes(r, 1, "one number along the last axis", d));
   *out = r->in[0];
   return VT_OK;
 }
@@ -92,7 +94,7 @@ vt_norm_parts vt_build_norm(vt_builder *b, uint32_t x, unsigned mask, double eps
 
 /* The axes of one index set of a layer_norm or rms_norm as a bit mask; 0 if an earlier node
  * failed. */
-static unsigned last_axes(const vt_builder *b, const uint32_t *in, uint32_t n_in) {
+static unsigned last_axes_mask(const vt_builder *b, const uint32_t *in, uint32_t n_in) {
   const vt_type *x = b->type(b, in[0]), *gamma = n_in > 1 ? b->type(b, in[1]) : NULL;
   if (x == NULL || (n_in > 1 && gamma == NULL)) return 0;
   const uint32_t lead = x->rank - (gamma == NULL ? 1 : gamma->rank);
@@ -100,18 +102,18 @@ static unsigned last_axes(const vt_builder *b, const uint32_t *in, uint32_t n_in
 }
 
 /* Writes a layer_norm if `centred`, otherwise an rms_norm. */
-static uint32_t lower_last_axes(const vt_lowering *l, int centred) {
+static uint32_t lower_norm_of_last_axes(const vt_lowering *l, int centred) {
   vt_builder *b = l->b;
   const double eps = ((const vt_attr_norm *)l->attrs)->eps;
-  const unsigned mask = last_axes(b, l->in, l->n_in);
+  const unsigned mask = last_axes_mask(b, l->in, l->n_in);
   const vt_norm_parts p = vt_build_norm(b, l->in[0], mask, eps, centred);
   uint32_t y = vt_build2(b, VT_OP_mul, p.d, p.r);
   if (l->n_in > 1) y = vt_build2(b, VT_OP_mul, y, l->in[1]);
   return l->n_in > 2 ? vt_build2(b, VT_OP_add, y, l->in[2]) : y;
 }
 
-uint32_t lower_layer_norm(const vt_lowering *l) { return lower_last_axes(l, 1); }
-uint32_t lower_rms_norm(const vt_lowering *l) { return lower_last_axes(l, 0); }
+uint32_t lower_layer_norm(const vt_lowering *l) { return lower_norm_of_last_axes(l, 1); }
+uint32_t lower_rms_norm(const vt_lowering *l) { return lower_norm_of_last_axes(l, 0); }
 
 /* ---- gradients ---- */
 
@@ -133,19 +135,19 @@ void grad_log_softmax(const vt_gradient *g) {
   g->d_in[0] = vt_build2(b, VT_OP_sub, g->d_out[0], vt_build2(b, VT_OP_mul, share, sum));
 }
 
-uint32_t vt_build_norm_gradient(vt_builder *b, const vt_norm_parts *p, uint32_t a, unsigned mask,
+uint32_t vt_build_norm_gradient(vt_builder *b, const vt_norm_parts *p, uint32_t dh, unsigned mask,
                                 int centred) {
   const uint32_t h = vt_build2(b, VT_OP_mul, p->d, p->r);
-  const uint32_t level = centred ? vt_build2(b, VT_OP_sub, a, vt_build_mean(b, a, mask)) : a;
-  const uint32_t tilt = vt_build_mean(b, vt_build2(b, VT_OP_mul, a, h), mask);
+  const uint32_t level = centred ? vt_build2(b, VT_OP_sub, dh, vt_build_mean(b, dh, mask)) : dh;
+  const uint32_t tilt = vt_build_mean(b, vt_build2(b, VT_OP_mul, dh, h), mask);
   const uint32_t flat = vt_build2(b, VT_OP_sub, level, vt_build2(b, VT_OP_mul, h, tilt));
   return vt_build2(b, VT_OP_mul, flat, p->r);
 }
 
-/* S of `each` over all rows of x, in the shape of `one`, which is one row. The axes before those of
+/* S of `each` over all rows of x, in the shape of `one_row`. The axes before those of
  * a row are merged into one axis to sum over, of length 1 if x has no such axes. */
-static uint32_t sum_over_rows(vt_builder *b, uint32_t each, uint32_t one) {
-  const vt_type *x = b->type(b, each), *t = b->type(b, one);
+static uint32_t sum_over_rows(vt_builder *b, uint32_t each, uint32_t one_row) {
+  const vt_type *x = b->type(b, each), *t = b->type(b, one_row);
   if (x == NULL || t == NULL) return VT_NO_VALUE;
   const vt_type like = *t;
   const unsigned lead = (1u << (x->rank - like.rank)) - 1;
@@ -155,10 +157,10 @@ static uint32_t sum_over_rows(vt_builder *b, uint32_t each, uint32_t one) {
   return vt_build_reshape(b, vt_build_reduce(b, VT_OP_sum, rows, 0, 0), like.rank, like.dim);
 }
 
-static void grad_last_axes(const vt_gradient *g, int centred) {
+static void grad_norm_of_last_axes(const vt_gradient *g, int centred) {
   vt_builder *b = g->b;
   const double eps = ((const vt_attr_norm *)g->attrs)->eps;
-  const unsigned mask = last_axes(b, g->in, g->n_in);
+  const unsigned mask = last_axes_mask(b, g->in, g->n_in);
   const uint32_t dy = g->d_out[0];
   const vt_norm_parts p = vt_build_norm(b, g->in[0], mask, eps, centred);
   const uint32_t a = g->n_in > 1 ? vt_build2(b, VT_OP_mul, dy, g->in[1]) : dy;
@@ -170,8 +172,8 @@ static void grad_last_axes(const vt_gradient *g, int centred) {
   if (g->n_in > 2) g->d_in[2] = sum_over_rows(b, dy, g->in[2]);
 }
 
-void grad_layer_norm(const vt_gradient *g) { grad_last_axes(g, 1); }
-void grad_rms_norm(const vt_gradient *g) { grad_last_axes(g, 0); }
+void grad_layer_norm(const vt_gradient *g) { grad_norm_of_last_axes(g, 1); }
+void grad_rms_norm(const vt_gradient *g) { grad_norm_of_last_axes(g, 0); }
 
 /* ---- row by row ---- */
 
@@ -256,7 +258,7 @@ static vt_view axes_from(const vt_view *v, uint32_t first) {
   return t;
 }
 
-static vt_status run_last_axes(const vt_kernel *k, int centred) {
+static vt_status run_norm_of_last_axes(const vt_kernel *k, int centred) {
   const vt_view *x = &k->in[0], *y = k->out;
   const int64_t size = (int64_t)vt_dtype_bytes(x->dtype);
   const uint32_t lead = x->rank - (k->n_in > 1 ? k->in[1].rank : 1);
@@ -282,5 +284,5 @@ static vt_status run_last_axes(const vt_kernel *k, int centred) {
   return VT_OK;
 }
 
-vt_status kernel_layer_norm(vt_kernel *k) { return run_last_axes(k, 1); }
-vt_status kernel_rms_norm(vt_kernel *k) { return run_last_axes(k, 0); }
+vt_status kernel_layer_norm(vt_kernel *k) { return run_norm_of_last_axes(k, 1); }
+vt_status kernel_rms_norm(vt_kernel *k) { return run_norm_of_last_axes(k, 0); }

@@ -15,9 +15,9 @@ typedef struct vt_norm_parts {
   uint32_t u, d, squares, r;
 } vt_norm_parts;
 vt_norm_parts vt_build_norm(vt_builder *b, uint32_t x, unsigned mask, double eps, int centred);
-/* Writes the gradient of x, given `a`, the gradient of h = d*r: ((a - S(a)/n) - h*(S(a*h)/n)) * r.
- * Unless `centred` is set, S(a)/n is left out. */
-uint32_t vt_build_norm_gradient(vt_builder *b, const vt_norm_parts *p, uint32_t a, unsigned mask,
+/* Writes the gradient of x, given `dh`, the gradient of h = d*r: ((dh - S(dh)/n) - h*(S(dh*h)/n)) *
+ * r. Unless `centred` is set, S(dh)/n is left out. */
+uint32_t vt_build_norm_gradient(vt_builder *b, const vt_norm_parts *p, uint32_t dh, unsigned mask,
                                 int centred);
 
 /* ---- as a kernel ---- */

@@ -109,13 +109,13 @@ uint32_t lower_hardswish(const vt_lowering *l) {
   return times(b, l->in[0], at_most(b, at_least(b, q, 0.0), 1.0));
 }
 
-static uint32_t is_shrunk(vt_builder *b, uint32_t x, double l) {
-  return within(b, x, VT_OP_ge, -l, VT_OP_le, l);
+static uint32_t is_shrunk_to_zero(vt_builder *b, uint32_t x, double bound) {
+  return within(b, x, VT_OP_ge, -bound, VT_OP_le, bound);
 }
 
 uint32_t lower_hardshrink(const vt_lowering *l) {
   const double bound = ((const vt_attr_shrink *)l->attrs)->l;
-  return zero_or_value(l->b, is_shrunk(l->b, l->in[0], bound), l->in[0]);
+  return zero_or_value(l->b, is_shrunk_to_zero(l->b, l->in[0], bound), l->in[0]);
 }
 
 uint32_t lower_softshrink(const vt_lowering *l) {
@@ -124,7 +124,7 @@ uint32_t lower_softshrink(const vt_lowering *l) {
   const uint32_t x = l->in[0], by = vt_build_scalar_of_same_dtype(b, x, bound);
   const uint32_t above = vt_build2(b, VT_OP_gt, x, by), less = minus(b, x, by);
   const uint32_t outer = select_by(b, above, less, plus(b, x, by));
-  return zero_or_value(b, is_shrunk(b, x, bound), outer);
+  return zero_or_value(b, is_shrunk_to_zero(b, x, bound), outer);
 }
 
 uint32_t lower_threshold(const vt_lowering *l) {
@@ -162,8 +162,9 @@ uint32_t lower_is_finite(const vt_lowering *l) { return compare_size_to_infinity
 
 /* ---- gradients ---- */
 
-static void grad_within(const vt_gradient *g, uint32_t op, double lo, uint32_t op_hi, double hi) {
-  g->d_in[0] = value_or_zero(g->b, within(g->b, g->in[0], op, lo, op_hi, hi), g->d_out[0]);
+static void grad_within(const vt_gradient *g, uint32_t op_lo, double lo, uint32_t op_hi,
+                        double hi) {
+  g->d_in[0] = value_or_zero(g->b, within(g->b, g->in[0], op_lo, lo, op_hi, hi), g->d_out[0]);
 }
 
 void grad_clamp(const vt_gradient *g) {
@@ -205,7 +206,7 @@ void grad_hardswish(const vt_gradient *g) {
 
 static void grad_shrink(const vt_gradient *g) {
   const double bound = ((const vt_attr_shrink *)g->attrs)->l;
-  g->d_in[0] = zero_or_value(g->b, is_shrunk(g->b, g->in[0], bound), g->d_out[0]);
+  g->d_in[0] = zero_or_value(g->b, is_shrunk_to_zero(g->b, g->in[0], bound), g->d_out[0]);
 }
 void grad_hardshrink(const vt_gradient *g) { grad_shrink(g); }
 void grad_softshrink(const vt_gradient *g) { grad_shrink(g); }
@@ -320,7 +321,7 @@ static int compare_to_infinity(const vt_view *x, int64_t at) {
   return (bits > infinity) - (bits < infinity);
 }
 
-static vt_status classify_elements(const vt_kernel *k, int answer) {
+static vt_status mark_compared_to_infinity(const vt_kernel *k, int answer) {
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
@@ -330,6 +331,6 @@ static vt_status classify_elements(const vt_kernel *k, int answer) {
   return VT_OK;
 }
 
-vt_status kernel_is_nan(vt_kernel *k) { return classify_elements(k, 1); }
-vt_status kernel_is_inf(vt_kernel *k) { return classify_elements(k, 0); }
-vt_status kernel_is_finite(vt_kernel *k) { return classify_elements(k, -1); }
+vt_status kernel_is_nan(vt_kernel *k) { return mark_compared_to_infinity(k, 1); }
+vt_status kernel_is_inf(vt_kernel *k) { return mark_compared_to_infinity(k, 0); }
+vt_status kernel_is_finite(vt_kernel *k) { return mark_compared_to_infinity(k, -1); }

@@ -29,8 +29,8 @@ static vt_status multiply_limited(int64_t *count, int64_t by, const char *what, 
 /* Checks that the tensors of the decomposition (padded x, windows with their taps) are within the
  * limits of tensors. The kernels need no such tensors, but must not accept more than the
  * definition. */
-static vt_status check_decomposition(const vt_type *x, const vt_pooling *p, const vt_type *y,
-                                     vt_diag *d) {
+static vt_status check_decomposition_sizes(const vt_type *x, const vt_pooling *p, const vt_type *y,
+                                           vt_diag *d) {
   int64_t planes = 1, padded = 1, taps = 1;
   uint64_t unused, bytes;
   VT_TRY(multiply_limited(&planes, x->dim[0], "planes", d));
@@ -68,13 +68,13 @@ static vt_status pool_shape(const vt_rule *r, const vt_pooling *p, vt_type *out,
     VT_TRY(vt_window_count(r, i, &w, p->ceil, &out->dim[2 + i], d));
   }
   if (!is_bound_type(&r->in[0])) return VT_OK; /* checked again once the symbols are bound */
-  return check_decomposition(&r->in[0], p, out, d);
+  return check_decomposition_sizes(&r->in[0], p, out, d);
 }
 
 /* Whether a window along one axis of x has a tap on an element. If the window starts before the
  * axis, its first tap at or after 0 must be on the axis: with a dilation larger than the axis, the
  * taps may step over it. */
-static int has_element(const vt_window *w, int64_t start, int64_t length) {
+static int window_has_element(const vt_window *w, int64_t start, int64_t length) {
   if (start >= 0) return start < length;
   const int64_t first = (start % w->dilation + w->dilation) % w->dilation;
   return start + vt_window_extent(w) - 1 >= first && first < length;
@@ -89,13 +89,13 @@ static vt_status check_no_empty_window(const vt_rule *r, uint32_t i, const vt_wi
   char text[VT_TYPE_TEXT];
   const int64_t length = r->in[0].dim[2 + i];
   if (vt_dim_is_symbolic(length) || count == 0) return VT_OK;
-  int full =
-      has_element(w, -w->low, length) && has_element(w, (count - 1) * w->stride - w->low, length);
+  int full = window_has_element(w, -w->low, length) &&
+             window_has_element(w, (count - 1) * w->stride - w->low, length);
   if (full && w->dilation > length && w->low / w->stride > MOST)
     return VT_FAIL(d, VT_LIMIT, "axis %u of %s: too much padding for its dilation", i + 2,
                    vt_type_text(r->dims, &r->in[0], text));
   for (int64_t p = 0; full && w->dilation > length && p < count && p * w->stride < w->low; p++)
-    full = has_element(w, p * w->stride - w->low, length);
+    full = window_has_element(w, p * w->stride - w->low, length);
   if (full) return VT_OK;
   return VT_FAIL(d, VT_VERIFY,
                  "a window along axis %u of %s has no element: its maximum is of nothing", i + 2,
@@ -204,15 +204,15 @@ static pool_sizes pool_sizes_of(const vt_pooling *p, const vt_type *x, const vt_
 }
 
 /* Pads x with `value` along its spatial axes up to the sizes f->padded: `low` before the elements,
- * the rest after them. With `whole`, x has its `low` and `high` padding already. */
+ * the rest after them. With `already_padded`, x has its `low` and `high` padding already. */
 static uint32_t pad_spatial(vt_builder *b, const pool_sizes *f, uint32_t x, uint32_t value,
-                            int whole) {
+                            int already_padded) {
   const uint32_t in[2] = {x, value};
   vt_attr_pad a = {.size = sizeof a, .low = {.n = f->axes + 2}, .high = {.n = f->axes + 2}};
   int any = 0;
   for (uint32_t i = 0; i < f->axes; i++) {
-    const int64_t covered = f->in[i] + f->w[i].low + (whole ? f->w[i].high : 0);
-    a.low.v[2 + i] = whole ? 0 : f->w[i].low;
+    const int64_t covered = f->in[i] + f->w[i].low + (already_padded ? f->w[i].high : 0);
+    a.low.v[2 + i] = already_padded ? 0 : f->w[i].low;
     a.high.v[2 + i] = f->padded[i] - covered;
     any |= a.low.v[2 + i] > 0 || a.high.v[2 + i] > 0;
   }
@@ -293,7 +293,7 @@ static uint32_t build_zeros(vt_builder *b, const pool_sizes *f, uint32_t dtype,
   return vt_build_full(b, dtype, 0.0, &t);
 }
 
-static int max_pool_sizes(vt_builder *b, uint32_t x, const void *attrs, pool_sizes *out) {
+static int read_max_pool_sizes(vt_builder *b, uint32_t x, const void *attrs, pool_sizes *out) {
   const vt_type *t = b->type(b, x);
   const vt_pooling p = vt_pooling_max(attrs);
   if (t == NULL) return 0;
@@ -307,7 +307,7 @@ static int max_pool_sizes(vt_builder *b, uint32_t x, const void *attrs, pool_siz
 
 uint32_t lower_max_pool(const vt_lowering *l) {
   pool_sizes f;
-  if (!max_pool_sizes(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  if (!read_max_pool_sizes(l->b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   if (is_empty(&f, f.out)) return build_zeros(l->b, &f, f.dtype, f.out);
   const uint32_t padded = pad_spatial(l->b, &f, l->in[0], vt_pooling_least_value(l->b, f.dtype), 0);
   const uint32_t w = gather_windows(l->b, &f, padded, build_tap_index(l->b, &f), f.n, f.c);
@@ -315,19 +315,20 @@ uint32_t lower_max_pool(const vt_lowering *l) {
 }
 
 /* Writes for each tap 1 if it is on x and 0 if it is on padding: [1, 1, positions, taps]. With
- * `whole`, the padding `low` and `high` counts as x, and only taps beyond it are 0. */
-static uint32_t build_tap_presence(vt_builder *b, const pool_sizes *f, uint32_t index, int whole) {
+ * `count_padding`, the padding `low` and `high` counts as x, and only taps beyond it are 0. */
+static uint32_t build_tap_presence(vt_builder *b, const pool_sizes *f, uint32_t index,
+                                   int count_padding) {
   int64_t dim[2 + VT_SPATIAL_MAX] = {1, 1};
   for (uint32_t i = 0; i < f->axes; i++)
-    dim[2 + i] = f->in[i] + (whole ? f->w[i].low + f->w[i].high : 0);
+    dim[2 + i] = f->in[i] + (count_padding ? f->w[i].low + f->w[i].high : 0);
   const uint32_t ones = vt_build_broadcast(b, vt_build_int(b, VT_DTYPE_I64, 1), f->axes + 2, dim);
-  const uint32_t padded = pad_spatial(b, f, ones, vt_build_int(b, VT_DTYPE_I64, 0), whole);
+  const uint32_t padded = pad_spatial(b, f, ones, vt_build_int(b, VT_DTYPE_I64, 0), count_padding);
   return gather_windows(b, f, padded, index, 1, 1);
 }
 
 /* Turns the number of a tap in its window into the row-major index of its element in a plane of x;
  * `tap` is [n, c, positions...]. */
-static uint32_t tap_to_index(vt_builder *b, const pool_sizes *f, uint32_t tap) {
+static uint32_t tap_to_plane_position(vt_builder *b, const pool_sizes *f, uint32_t tap) {
   uint32_t flat = VT_NO_VALUE;
   int64_t inner = 1;
   for (uint32_t i = f->axes; i-- > 0;) { /* the last axis is the innermost in the number of a tap */
@@ -353,7 +354,7 @@ uint32_t lower_max_pool_index(const vt_lowering *l) {
   vt_builder *b = l->b;
   const vt_attr_axis last = {.size = sizeof last, .axis = 3};
   pool_sizes f;
-  if (!max_pool_sizes(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  if (!read_max_pool_sizes(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   if (is_empty(&f, f.out)) return build_zeros(b, &f, VT_DTYPE_I64, f.out);
   const uint32_t least = vt_pooling_least_value(b, f.dtype), index = build_tap_index(b, &f);
   const uint32_t w = gather_windows(b, &f, pad_spatial(b, &f, l->in[0], least, 0), index, f.n, f.c);
@@ -361,8 +362,8 @@ uint32_t lower_max_pool_index(const vt_lowering *l) {
   const uint32_t first = b->node(b, VT_OP_argmax, &there, 1, &last);
   const uint32_t best = b->node(b, VT_OP_argmax, &w, 1, &last);
   const uint32_t lowest = vt_build2(b, VT_OP_eq, vt_build_reduce(b, VT_OP_max, w, 3, 0), least);
-  return tap_to_index(b, &f,
-                      reshape_to_positions(b, &f, vt_build3(b, VT_OP_select, lowest, first, best)));
+  return tap_to_plane_position(
+      b, &f, reshape_to_positions(b, &f, vt_build3(b, VT_OP_select, lowest, first, best)));
 }
 
 /* The number of taps of each window that count in an average, in the type of x: [1, 1,
@@ -408,8 +409,8 @@ uint32_t lower_global_avg_pool(const vt_lowering *l) { return reduce_spatial(l, 
 
 /* Writes a tensor of zeros of shape `dim` and adds the updates to it, by scatter_add at the
  * positions of `index` along `axis`. */
-static uint32_t scatter_to_zeros(vt_builder *b, uint32_t index, uint32_t updates, uint32_t rank,
-                                 const int64_t *dim, uint32_t axis, uint32_t batch) {
+static uint32_t scatter_add_to_zeros(vt_builder *b, uint32_t index, uint32_t updates, uint32_t rank,
+                                     const int64_t *dim, uint32_t axis, uint32_t batch) {
   const vt_attr_gather a = {.size = sizeof a, .axis = axis, .batch = batch};
   const uint32_t zeros =
       vt_build_broadcast(b, vt_build_scalar_of_same_dtype(b, updates, 0.0), rank, dim);
@@ -420,7 +421,7 @@ static uint32_t scatter_to_zeros(vt_builder *b, uint32_t index, uint32_t updates
 uint32_t lower_max_pool_grad(const vt_lowering *l) {
   vt_builder *b = l->b;
   pool_sizes f;
-  if (!max_pool_sizes(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
+  if (!read_max_pool_sizes(b, l->in[0], l->attrs, &f)) return VT_NO_VALUE;
   const int64_t rows[2] = {f.n * f.c, vt_count_elements(f.out, f.axes)};
   const int64_t flat[2] = {f.n * f.c, vt_count_elements(f.in, f.axes)};
   int64_t dim[2 + VT_SPATIAL_MAX] = {f.n, f.c};
@@ -428,7 +429,7 @@ uint32_t lower_max_pool_grad(const vt_lowering *l) {
   const uint32_t where = b->node(b, VT_OP_max_pool_index, l->in, 1, l->attrs);
   const uint32_t index = vt_build_reshape(b, where, 2, rows);
   const uint32_t dy = vt_build_reshape(b, l->in[1], 2, rows);
-  return vt_build_reshape(b, scatter_to_zeros(b, index, dy, 2, flat, 1, 1), f.axes + 2, dim);
+  return vt_build_reshape(b, scatter_add_to_zeros(b, index, dy, 2, flat, 1, 1), f.axes + 2, dim);
 }
 
 /* Removes the padding of the spatial axes from a padded plane. */
@@ -471,7 +472,7 @@ uint32_t lower_avg_pool_grad(const vt_lowering *l) {
   const uint32_t q = vt_build2(b, VT_OP_div, vt_build_reshape(b, l->in[0], 4, column), count);
   const uint32_t updates = vt_build_reshape(b, vt_build_broadcast(b, q, 4, all), 3, line);
   const uint32_t places = vt_build_reshape(b, index, 1, &total);
-  return remove_padding(b, &f, scatter_to_zeros(b, places, updates, 3, flat, 2, 0));
+  return remove_padding(b, &f, scatter_add_to_zeros(b, places, updates, 3, flat, 2, 0));
 }
 
 /* ---- gradients ---- */
@@ -487,7 +488,7 @@ void grad_max_pool_grad(const vt_gradient *g) {
   vt_builder *b = g->b;
   const vt_attr_gather along = {.size = sizeof along, .axis = 1, .batch = 1};
   pool_sizes f;
-  if (!max_pool_sizes(b, g->in[0], g->attrs, &f)) return;
+  if (!read_max_pool_sizes(b, g->in[0], g->attrs, &f)) return;
   const int64_t rows[2] = {f.n * f.c, vt_count_elements(f.out, f.axes)};
   const int64_t flat[2] = {f.n * f.c, vt_count_elements(f.in, f.axes)};
   const uint32_t where = b->node(b, VT_OP_max_pool_index, g->in, 1, g->attrs);

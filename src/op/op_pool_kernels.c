@@ -28,23 +28,23 @@ static sweep sweep_of(const vt_pooling *p, const vt_view *x) {
   return s;
 }
 
-/* Whether tap k of window p is on x. *at is the offset of its element in a plane in memory, *flat
- * the row-major position in the plane. */
-static int locate_tap(const sweep *s, const int64_t *p, const int64_t *k, int64_t *at,
-                      int64_t *flat) {
-  *at = *flat = 0;
+/* Whether tap k of window p is on x. *out_at is the offset of its element in a plane in memory,
+ * *out_flat the row-major position in the plane. */
+static int locate_tap(const sweep *s, const int64_t *p, const int64_t *k, int64_t *out_at,
+                      int64_t *out_flat) {
+  *out_at = *out_flat = 0;
   for (uint32_t i = 0; i < s->axes; i++) {
     const int64_t x = p[i] * s->w[i].stride + k[i] * s->w[i].dilation - s->w[i].low;
     if (x < 0 || x >= s->dim[i]) return 0;
-    *at += x * s->stride[i];
-    *flat = *flat * s->dim[i] + x;
+    *out_at += x * s->stride[i];
+    *out_flat = *out_flat * s->dim[i] + x;
   }
   return 1;
 }
 
 /* The number of taps of window p that count in an average: those on x, or with count_padding those
  * on x and on its padding. */
-static int64_t count_taps(const sweep *s, const vt_pooling *pool, const int64_t *p) {
+static int64_t count_averaged_taps(const sweep *s, const vt_pooling *pool, const int64_t *p) {
   int64_t all = 1;
   for (uint32_t i = 0; i < s->axes; i++) {
     const vt_window *w = &s->w[i];
@@ -145,9 +145,9 @@ vt_status kernel_avg_pool(vt_kernel *k) {
       vt_float_sum_add(&sum, locate_tap(&s, w.index + 2, t.index, &at, &flat)
                                  ? vt_float_load(x, base + at)
                                  : 0.0);
-    vt_float_store(
-        y, w.at[0],
-        vt_float_divide(x->dtype, vt_float_sum_done(&sum), count_taps(&s, &p, w.index + 2)));
+    vt_float_store(y, w.at[0],
+                   vt_float_divide(x->dtype, vt_float_sum_done(&sum),
+                                   count_averaged_taps(&s, &p, w.index + 2)));
   }
   return VT_OK;
 }
@@ -162,10 +162,11 @@ typedef struct span {
 
 static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-static span windows_around(const sweep *s, const int64_t *e, const int64_t *windows) {
+static span windows_covering_element(const sweep *s, const int64_t *element,
+                                     const int64_t *windows) {
   span r = {0};
   for (uint32_t i = 0; i < s->axes; i++) {
-    const int64_t end = e[i] + s->w[i].low, start = end - vt_window_extent(&s->w[i]) + 1;
+    const int64_t end = element[i] + s->w[i].low, start = end - vt_window_extent(&s->w[i]) + 1;
     int64_t first = floor_div(start + s->w[i].stride - 1, s->w[i].stride);
     int64_t last = floor_div(end, s->w[i].stride);
     if (first < 0) first = 0;
@@ -176,11 +177,11 @@ static span windows_around(const sweep *s, const int64_t *e, const int64_t *wind
   return r;
 }
 
-/* Whether window p, whose extent includes element e, has a tap on e: with a dilation, e may be
- * between two taps. */
-static int window_contains(const sweep *s, const int64_t *p, const int64_t *e) {
+/* Whether window p, whose extent includes the element, has a tap on it: with a dilation, the
+ * element may be between two taps. */
+static int window_has_tap_on(const sweep *s, const int64_t *p, const int64_t *element) {
   for (uint32_t i = 0; i < s->axes; i++)
-    if ((e[i] + s->w[i].low - p[i] * s->w[i].stride) % s->w[i].dilation != 0) return 0;
+    if ((element[i] + s->w[i].low - p[i] * s->w[i].stride) % s->w[i].dilation != 0) return 0;
   return 1;
 }
 
@@ -195,9 +196,9 @@ typedef struct element_gradient { /* computes the gradient of one element of x f
                           where every window that has a tap on the element adds to its gradient */
 } element_gradient;
 
-static double sum_of_windows(const element_gradient *a, const int64_t *e) {
+static double gradient_from_windows(const element_gradient *a, const int64_t *element) {
   const int64_t *windows = a->dy->dim + 2;
-  const span near = windows_around(a->s, e, windows);
+  const span near = windows_covering_element(a->s, element, windows);
   vt_float_sum sum;
   vt_walk w;
   vt_float_sum_init(&sum, a->dy->dtype);
@@ -211,15 +212,15 @@ static double sum_of_windows(const element_gradient *a, const int64_t *e) {
     }
     if (a->best != NULL && a->best[flat] == a->flat)
       vt_float_sum_add(&sum, vt_float_load(a->dy, at));
-    if (a->best == NULL && window_contains(a->s, p, e))
-      vt_float_sum_add(
-          &sum, vt_float_divide(a->dy->dtype, vt_float_load(a->dy, at), count_taps(a->s, a->p, p)));
+    if (a->best == NULL && window_has_tap_on(a->s, p, element))
+      vt_float_sum_add(&sum, vt_float_divide(a->dy->dtype, vt_float_load(a->dy, at),
+                                             count_averaged_taps(a->s, a->p, p)));
   }
   return vt_float_sum_done(&sum);
 }
 
 /* Computes all elements of plane [n, c] of dx, whose offset is `base`. */
-static void fill_plane(element_gradient *a, const vt_view *dx, int64_t base) {
+static void fill_plane_of_dx(element_gradient *a, const vt_view *dx, int64_t base) {
   vt_walk e;
   vt_view spatial = vt_view_drop_axis(dx, 0);
   spatial = vt_view_drop_axis(&spatial, 0);
@@ -227,7 +228,7 @@ static void fill_plane(element_gradient *a, const vt_view *dx, int64_t base) {
   vt_walk_view(&e, &spatial);
   for (int64_t i = 0; i < e.count; i++, vt_walk_next(&e)) {
     a->flat = i;
-    vt_float_store(dx, base + e.at[0], sum_of_windows(a, e.index));
+    vt_float_store(dx, base + e.at[0], gradient_from_windows(a, e.index));
   }
 }
 
@@ -238,7 +239,7 @@ vt_status kernel_avg_pool_grad(vt_kernel *k) {
   for (int64_t n = 0; n < dx->dim[0]; n++)
     for (int64_t c = 0; c < dx->dim[1]; c++) {
       element_gradient a = {.s = &s, .p = &p, .dy = dy, .base = plane_offset(dy, n, c)};
-      fill_plane(&a, dx, plane_offset(dx, n, c));
+      fill_plane_of_dx(&a, dx, plane_offset(dx, n, c));
     }
   return VT_OK;
 }
@@ -264,7 +265,7 @@ vt_status kernel_max_pool_grad(vt_kernel *k) {
         (void)find_maximum(&s, x, plane_offset(x, n, c), w.index, &best[i]);
       element_gradient a = {
           .s = &s, .p = &p, .dy = dy, .base = plane_offset(dy, n, c), .best = best};
-      fill_plane(&a, dx, plane_offset(dx, n, c));
+      fill_plane_of_dx(&a, dx, plane_offset(dx, n, c));
     }
   return VT_OK;
 }

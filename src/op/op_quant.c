@@ -100,17 +100,17 @@ vt_status shape_dynamic_quantize(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- as ops ---- */
 
-/* Reshapes s, a scale or zero point with one number for each index along an axis of x, so that it
- * broadcasts to x. */
-static uint32_t align_to_axis(vt_builder *b, uint32_t s, uint32_t x, const void *attrs) {
-  const vt_type *t = b->type(b, s), *tx = b->type(b, x);
+/* Reshapes `values`, a scale or zero point with one number for each index along an axis of x, so
+ * that it broadcasts to x. */
+static uint32_t align_to_axis(vt_builder *b, uint32_t values, uint32_t x, const void *attrs) {
+  const vt_type *t = b->type(b, values), *tx = b->type(b, x);
   int64_t dim[VT_MAX_RANK];
   if (t == NULL || tx == NULL) return VT_NO_VALUE;
-  if (t->rank == 0) return s;
+  if (t->rank == 0) return values;
   const uint32_t rank = tx->rank - (uint32_t)axis_of(attrs, tx->rank);
   dim[0] = t->dim[0];
   for (uint32_t i = 1; i < rank; i++) dim[i] = 1;
-  return rank == 1 ? s : vt_build_reshape(b, s, rank, dim);
+  return rank == 1 ? values : vt_build_reshape(b, values, rank, dim);
 }
 
 /* The levels round(x/scale) + f32(zero point), before they are clamped. */
@@ -234,10 +234,11 @@ static vt_view broadcast_along(const vt_view *v, const vt_view *x, int64_t axis)
 
 typedef void element_fn(const vt_kernel *k, const int64_t *at);
 
-static vt_status run_elements(const vt_kernel *k, uint32_t scale, uint32_t zero, element_fn *f) {
+static vt_status run_elements(const vt_kernel *k, uint32_t scale_operand, uint32_t zero_operand,
+                              element_fn *f) {
   const int64_t axis = axis_of(k->attrs, k->in[0].rank);
-  const vt_view s = broadcast_along(&k->in[scale], &k->in[0], axis);
-  const vt_view z = broadcast_along(&k->in[zero], &k->in[0], axis);
+  const vt_view s = broadcast_along(&k->in[scale_operand], &k->in[0], axis);
+  const vt_view z = broadcast_along(&k->in[zero_operand], &k->in[0], axis);
   vt_walk w;
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
@@ -286,7 +287,7 @@ vt_status kernel_fake_quantize(vt_kernel *k) {
 }
 vt_status kernel_requantize(vt_kernel *k) { return run_elements(k, 2, 4, requantize_element); }
 
-static void value_range(const vt_view *x, float *least, float *most) {
+static void value_range_with_zero(const vt_view *x, float *least, float *most) {
   vt_walk w;
   vt_walk_init(&w, x->rank, x->dim);
   vt_walk_view(&w, x);
@@ -300,7 +301,7 @@ static void value_range(const vt_view *x, float *least, float *most) {
 vt_status kernel_dynamic_quantize(vt_kernel *k) {
   const vt_view *x = &k->in[0];
   float least, most;
-  value_range(x, &least, &most);
+  value_range_with_zero(x, &least, &most);
   const float scale = (most - least) / 255.0f, start = least / scale;
   const int64_t zero = clamp_to_byte(round_to_even(0.0f - start), VT_DTYPE_U8);
   *(float *)k->out[1].data = scale;
@@ -360,13 +361,13 @@ typedef struct factors { /* the operands of one matrix product */
   int64_t za;         /* zero point of a */
 } factors;
 
-static int32_t int_dot(const factors *f, int64_t m, int64_t n, int64_t zb) {
+static int32_t matmul_int_element(const factors *f, int64_t row, int64_t column, int64_t zb) {
   const vt_view *a = f->a, *b = f->b;
   const int64_t depth = a->dim[a->rank - 1];
   int64_t sum = 0;
   for (int64_t k = 0; k < depth; k++) {
-    const int64_t pa = f->at_a + m * a->stride[a->rank - 2] + k * a->stride[a->rank - 1];
-    const int64_t pb = f->at_b + k * b->stride[b->rank - 2] + n * b->stride[b->rank - 1];
+    const int64_t pa = f->at_a + row * a->stride[a->rank - 2] + k * a->stride[a->rank - 1];
+    const int64_t pb = f->at_b + k * b->stride[b->rank - 2] + column * b->stride[b->rank - 1];
     sum += (load_whole(a, pa) - f->za) * (load_whole(b, pb) - zb);
   }
   return (int32_t)sum; /* the sum fits i32, because the shape rule limits the number of products */
@@ -388,7 +389,7 @@ vt_status kernel_matmul_int(vt_kernel *k) {
         const int64_t z = zb == NULL ? 0 : load_whole(zb, zb->rank == 0 ? 0 : n * zb->stride[0]);
         const int64_t at = w.at[0] + m * y->stride[y->rank - 2] + n * y->stride[y->rank - 1];
         f.at_a = w.at[1], f.at_b = w.at[2];
-        ((int32_t *)y->data)[at] = int_dot(&f, m, n, z);
+        ((int32_t *)y->data)[at] = matmul_int_element(&f, m, n, z);
       }
   return VT_OK;
 }
@@ -422,15 +423,15 @@ uint32_t lower_linear_int(const vt_lowering *l) {
 /* Second implementation of linear_int, one element without its bias. The zero points are multiplied
  * out, which gives the same integer: sum (x - zx)(w - zw) = sum x*w - zw*(sum x) - zx*(sum w) +
  * k*zx*zw. */
-static int64_t linear_int_element(const vt_kernel *k, int64_t row, int64_t j) {
+static int64_t linear_int_element(const vt_kernel *k, int64_t x_at, int64_t column) {
   const vt_view *x = &k->in[0], *w = &k->in[1];
   const int64_t depth = w->dim[0], zx = k->n_in > 2 ? load_whole(&k->in[2], 0) : 0;
-  const int64_t at = k->n_in > 3 && k->in[3].rank == 1 ? j * k->in[3].stride[0] : 0;
+  const int64_t at = k->n_in > 3 && k->in[3].rank == 1 ? column * k->in[3].stride[0] : 0;
   const int64_t zw = k->n_in > 3 ? load_whole(&k->in[3], at) : 0;
   int64_t products = 0, sum_x = 0, sum_w = 0;
   for (int64_t i = 0; i < depth; i++) {
-    const int64_t a = load_whole(x, row + i * x->stride[x->rank - 1]);
-    const int64_t b = load_whole(w, i * w->stride[0] + j * w->stride[1]);
+    const int64_t a = load_whole(x, x_at + i * x->stride[x->rank - 1]);
+    const int64_t b = load_whole(w, i * w->stride[0] + column * w->stride[1]);
     products += a * b, sum_x += a, sum_w += b;
   }
   return products - zw * sum_x - zx * sum_w + depth * zx * zw;

@@ -66,7 +66,7 @@ vt_status shape_shuffle(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* Checks the operands x, seed and step of an op that draws one number for each element of x: f32,
  * and two scalars i64. */
-vt_status check_drawn(const vt_rule *r, vt_diag *d) {
+vt_status check_x_seed_step(const vt_rule *r, vt_diag *d) {
   char type[VT_TYPE_TEXT];
   if (r->in[0].dtype != VT_DTYPE_F32)
     return VT_FAIL(d, VT_VERIFY, "operand 1 is %s, expected f32",
@@ -128,14 +128,18 @@ static source new_source(const vt_view *seed, const vt_view *step, int64_t strea
                   .step = (uint32_t) * (const uint64_t *)step->data};
 }
 
-static const uint32_t *draw_block(source *s, uint64_t i) {
-  if (s->block != i / 4) vt_philox(s->seed, s->stream, s->step, i / 4, s->words);
-  s->block = i / 4;
+static const uint32_t *draw_block_of_index(source *s, uint64_t index) {
+  if (s->block != index / 4) vt_philox(s->seed, s->stream, s->step, index / 4, s->words);
+  s->block = index / 4;
   return s->words;
 }
 
-static uint32_t draw_word(source *s, uint64_t i) { return draw_block(s, i)[i % 4]; }
-static float draw_uniform(source *s, uint64_t i) { return vt_philox_uniform(draw_block(s, i), i); }
+static uint32_t draw_word(source *s, uint64_t index) {
+  return draw_block_of_index(s, index)[index % 4];
+}
+static float draw_uniform(source *s, uint64_t index) {
+  return vt_philox_uniform(draw_block_of_index(s, index), index);
+}
 
 static vt_status draw_all(vt_kernel *k, float (*element)(const uint32_t *, uint64_t)) {
   source s = new_source(&k->in[0], &k->in[1], ((const vt_attr_random *)k->attrs)->stream);
@@ -143,7 +147,7 @@ static vt_status draw_all(vt_kernel *k, float (*element)(const uint32_t *, uint6
   vt_walk_init(&w, k->out->rank, k->out->dim);
   vt_walk_view(&w, k->out);
   for (int64_t i = 0; i < w.count; i++, vt_walk_next(&w))
-    ((float *)k->out->data)[w.at[0]] = element(draw_block(&s, (uint64_t)i), (uint64_t)i);
+    ((float *)k->out->data)[w.at[0]] = element(draw_block_of_index(&s, (uint64_t)i), (uint64_t)i);
   return VT_OK;
 }
 
@@ -288,7 +292,7 @@ void grad_dropout(const vt_gradient *g) {
 
 /* ---- categorical: the greatest of x - log(-log(v)), v = ((word >> 9) + 0.5) * 2^-23 ---- */
 
-static uint32_t build_perturbed(const vt_lowering *l, const vt_type *x, int64_t stream) {
+static uint32_t build_perturbed_logits(const vt_lowering *l, const vt_type *x, int64_t stream) {
   vt_builder *b = l->b;
   const uint32_t word = build_draw(l, VT_OP_random_bits, l->in + 1, x->rank, x->dim, stream);
   const uint32_t top = vt_build2(b, VT_OP_div, word, vt_build_int(b, VT_DTYPE_I64, 512));
@@ -305,7 +309,7 @@ uint32_t lower_categorical(const vt_lowering *l) {
   const vt_attr_sort down = {.size = sizeof down, .axis = a->axis, .descending = 1};
   vt_type x;
   if (!vt_build_read_type(l->b, l->in[0], &x)) return VT_NO_VALUE;
-  const uint32_t numbers = build_perturbed(l, &x, a->stream);
+  const uint32_t numbers = build_perturbed_logits(l, &x, a->stream);
   if (a->k == 0) return l->b->node(l->b, VT_OP_argmax, &numbers, 1, &along);
   const uint32_t sorted = l->b->node(l->b, VT_OP_sort, &numbers, 1, &down);
   if (sorted == VT_NO_VALUE) return VT_NO_VALUE;
@@ -321,7 +325,7 @@ uint64_t scratch_categorical(const vt_view *in, uint32_t n_in) {
   return vt_view_count(&in[0]) == 0 ? 0 : sizeof(float) * (uint64_t)longest;
 }
 
-static int is_number_before(const void *context, int64_t i, int64_t j) {
+static int is_greater_number_before(const void *context, int64_t i, int64_t j) {
   const float *numbers = context;
   if (vt_f32_above(numbers[i], numbers[j])) return 1;
   return i < j && !vt_f32_above(numbers[j], numbers[i]);
@@ -353,7 +357,7 @@ vt_status kernel_categorical(vt_kernel *k) {
     for (int64_t j = 0; j < n; j++)
       numbers[j] = perturb_logit(((const float *)x->data)[w.at[1] + j * x->stride[axis]],
                                  draw_word(&s, (uint64_t)(first + j * inner)));
-    vt_rank_best(is_number_before, numbers, n, (int64_t *)k->out->data + w.at[0],
+    vt_rank_best(is_greater_number_before, numbers, n, (int64_t *)k->out->data + w.at[0],
                  a->k == 0 ? 1 : k->out->stride[axis], a->k == 0 ? 1 : a->k);
   }
   return VT_OK;
@@ -380,7 +384,7 @@ uint32_t lower_shuffle(const vt_lowering *l) {
   return sorted == VT_NO_VALUE ? VT_NO_VALUE : sorted + 1;
 }
 
-static int is_drawn_before(const void *context, int64_t i, int64_t j) {
+static int is_shuffled_before(const void *context, int64_t i, int64_t j) {
   const source *s = context;
   uint32_t p[4], q[4];
   vt_philox(s->seed, s->stream, s->step, (uint64_t)i, p);
@@ -391,7 +395,7 @@ static int is_drawn_before(const void *context, int64_t i, int64_t j) {
 
 vt_status kernel_shuffle(vt_kernel *k) {
   const source s = new_source(&k->in[0], &k->in[1], ((const vt_attr_shuffle *)k->attrs)->stream);
-  vt_rank_best(is_drawn_before, &s, k->out->dim[0], k->out->data, k->out->stride[0],
+  vt_rank_best(is_shuffled_before, &s, k->out->dim[0], k->out->data, k->out->stride[0],
                k->out->dim[0]);
   return VT_OK;
 }

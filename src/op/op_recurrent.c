@@ -9,7 +9,7 @@
 
 /* ---- attributes and operands of a node ---- */
 
-static int is_index(uint32_t dtype) { return dtype == VT_DTYPE_I32 || dtype == VT_DTYPE_I64; }
+static int is_index_dtype(uint32_t dtype) { return dtype == VT_DTYPE_I32 || dtype == VT_DTYPE_I64; }
 
 static int64_t direction_of(vt_cell cell, const void *attrs) {
   if (cell == VT_CELL_LSTM) return ((const vt_attr_lstm *)attrs)->direction;
@@ -34,7 +34,7 @@ vt_recurrent vt_recurrent_read(vt_cell cell, const void *attrs, const uint32_t *
     r.bias = i, i += 2;
   if (i + r.states <= n && dtype[i] == VT_DTYPE_F32 && rank[i] == vector + 1)
     r.start = i, i += r.states;
-  if (i < n && is_index(dtype[i])) r.length = i++;
+  if (i < n && is_index_dtype(dtype[i])) r.length = i++;
   r.stray = i;
   return r;
 }
@@ -61,7 +61,7 @@ vt_status check_recurrent(const vt_rule *r, vt_diag *d) {
   char text[VT_TYPE_TEXT];
   for (uint32_t i = 0; i < r->n_in; i++) {
     if (r->in[i].dtype == VT_DTYPE_F32) continue;
-    if (i >= 3 && i + 1 == r->n_in && is_index(r->in[i].dtype)) continue;
+    if (i >= 3 && i + 1 == r->n_in && is_index_dtype(r->in[i].dtype)) continue;
     return VT_FAIL(d, VT_VERIFY, "operand %u is %s, expected f32%s", i + 1,
                    vt_type_text(r->dims, &r->in[i], text),
                    i < 3 ? "" : ", or lengths of i32 or i64 at the end");
@@ -75,16 +75,16 @@ typedef struct expected { /* what the shapes of the operands are checked against
   int64_t batch, hidden;
 } expected;
 
-/* Checks that operand i has the shape [first, second], or without `two` [second], after an axis of
- * length 2 if there are two directions. */
-static vt_status check_shape(const expected *w, uint32_t i, int two, int64_t first, int64_t second,
-                             const char *what, vt_diag *d) {
+/* Checks that operand i has the shape [first, second], or without `is_matrix` [second], after an
+ * axis of length 2 if there are two directions. */
+static vt_status check_shape(const expected *w, uint32_t i, int is_matrix, int64_t first,
+                             int64_t second, const char *what, vt_diag *d) {
   const vt_type *t = &w->r->in[i];
   int64_t dim[3];
   uint32_t n = 0;
   char text[VT_TYPE_TEXT];
   if (w->c->both) dim[n++] = 2;
-  if (two) dim[n++] = first;
+  if (is_matrix) dim[n++] = first;
   dim[n++] = second;
   int fits = t->rank == n;
   for (uint32_t a = 0; fits && a < n; a++) fits = t->dim[a] == dim[a];
@@ -94,7 +94,7 @@ static vt_status check_shape(const expected *w, uint32_t i, int two, int64_t fir
                  w->c->both ? " for each of the two directions" : "");
 }
 
-static vt_status check_shapes(const expected *w, vt_diag *d) {
+static vt_status check_operand_shapes(const expected *w, vt_diag *d) {
   const vt_rule *r = w->r;
   const vt_recurrent *c = w->c;
   const int64_t wide = w->hidden * c->gates;
@@ -132,7 +132,7 @@ static vt_status recurrent_shape(vt_cell cell, const vt_rule *r, vt_type *out, v
     return VT_FAIL(d, VT_VERIFY, "operand 3 is %s, expected %s[H, gates*H], H a number",
                    vt_type_text(r->dims, u, text), c.both ? "for both directions " : "");
   const expected w = {r, &c, x->dim[1], u->dim[lead]};
-  VT_TRY(check_shapes(&w, d));
+  VT_TRY(check_operand_shapes(&w, d));
   out[0] = *x;
   out[0].dim[2] = w.hidden * (c.both ? 2 : 1);
   vt_type state = {.dtype = VT_DTYPE_F32};
@@ -159,14 +159,14 @@ vt_status shape_gru(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 /* ---- short ways to write nodes ---- */
 
-uint32_t vt_recurrent_slice(vt_builder *b, uint32_t x, uint32_t from_end, int64_t from,
+uint32_t vt_recurrent_slice(vt_builder *b, uint32_t x, uint32_t axis_from_end, int64_t from,
                             int64_t to) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   vt_attr_slice a = {.size = sizeof a, .start = {.n = t->rank}, .stop = {.n = t->rank}};
   for (uint32_t i = 0; i < t->rank; i++) a.stop.v[i] = t->dim[i];
-  a.start.v[t->rank - from_end] = from;
-  a.stop.v[t->rank - from_end] = to;
+  a.start.v[t->rank - axis_from_end] = from;
+  a.stop.v[t->rank - axis_from_end] = to;
   return b->node(b, VT_OP_slice, &x, 1, &a);
 }
 
@@ -178,7 +178,7 @@ uint32_t vt_recurrent_pick_direction(vt_builder *b, uint32_t x, uint32_t which) 
   return vt_build_reshape(b, one, of_x.rank - 1, of_x.dim + 1);
 }
 
-uint32_t vt_recurrent_reverse(vt_builder *b, uint32_t x) {
+uint32_t vt_recurrent_reverse_time(vt_builder *b, uint32_t x) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const int64_t n = t->dim[0];
@@ -188,8 +188,8 @@ uint32_t vt_recurrent_reverse(vt_builder *b, uint32_t x) {
   return vt_build2(b, VT_OP_gather, x, index);
 }
 
-uint32_t vt_recurrent_element(vt_builder *b, uint32_t x, uint32_t t) {
-  return vt_build2(b, VT_OP_gather, x, t);
+uint32_t vt_recurrent_element(vt_builder *b, uint32_t x, uint32_t time) {
+  return vt_build2(b, VT_OP_gather, x, time);
 }
 
 uint32_t vt_recurrent_step_time(vt_builder *b, uint32_t index, int64_t steps, int backwards) {
@@ -208,18 +208,18 @@ uint32_t vt_recurrent_linear(vt_builder *b, uint32_t x, uint32_t w, uint32_t bia
 
 /* ---- one time step ---- */
 
-static uint32_t gate_columns(vt_builder *b, uint32_t x, const vt_recurrent *r, uint32_t i) {
+static uint32_t gate_columns(vt_builder *b, uint32_t x, const vt_recurrent *r, uint32_t gate) {
   const vt_type *t = b->type(b, x);
   if (t == NULL) return VT_NO_VALUE;
   const int64_t h = t->dim[t->rank - 1] / r->gates;
-  return r->gates == 1 ? x : vt_recurrent_slice(b, x, 1, i * h, (i + 1) * h);
+  return r->gates == 1 ? x : vt_recurrent_slice(b, x, 1, gate * h, (gate + 1) * h);
 }
 
-/* Gate i: op(p_i + q_i). */
+/* op(p_i + q_i), i the number of the gate */
 static uint32_t build_gate(vt_builder *b, const vt_recurrent *r, uint32_t op, uint32_t p,
-                           uint32_t q, uint32_t i) {
-  const uint32_t left = gate_columns(b, p, r, i);
-  return vt_build1(b, op, plus(b, left, gate_columns(b, q, r, i)));
+                           uint32_t q, uint32_t gate) {
+  const uint32_t left = gate_columns(b, p, r, gate);
+  return vt_build1(b, op, plus(b, left, gate_columns(b, q, r, gate)));
 }
 
 typedef struct step_input { /* ids of the values that one time step reads */
@@ -239,11 +239,12 @@ static void step_lstm(vt_builder *b, const vt_recurrent *r, const step_input *x,
   out->next[0] = times(b, out->gate[3], out->bend);
 }
 
-static uint32_t linear_of_gate(vt_builder *b, uint32_t x, uint32_t u, uint32_t c, uint32_t which) {
+static uint32_t linear_of_gru_gate(vt_builder *b, uint32_t x, uint32_t u, uint32_t c,
+                                   uint32_t gate) {
   const vt_recurrent three = {.gates = 3};
-  const uint32_t part = gate_columns(b, u, &three, which);
+  const uint32_t part = gate_columns(b, u, &three, gate);
   return vt_recurrent_linear(b, x, part,
-                             c == VT_NO_VALUE ? VT_NO_VALUE : gate_columns(b, c, &three, which));
+                             c == VT_NO_VALUE ? VT_NO_VALUE : gate_columns(b, c, &three, gate));
 }
 
 static void step_gru(vt_builder *b, const vt_recurrent *r, const step_input *x, vt_cell_step *out) {
@@ -254,7 +255,7 @@ static void step_gru(vt_builder *b, const vt_recurrent *r, const step_input *x, 
   uint32_t inner;
   if (r->reset_before) {
     out->bend = times(b, out->gate[0], h);
-    inner = linear_of_gate(b, out->bend, x->u, x->c, 2);
+    inner = linear_of_gru_gate(b, out->bend, x->u, x->c, 2);
   } else {
     out->q_n = gate_columns(b, q, r, 2);
     inner = times(b, out->gate[0], out->q_n);
@@ -336,7 +337,7 @@ static vt_builder *open_body(vt_builder *b, const uint32_t *in, uint32_t n) {
   return b->open(b, types, n + 1);
 }
 
-void vt_recurrent_loop(const vt_direction *d, uint32_t p, int states, uint32_t out[4]) {
+void vt_recurrent_loop(const vt_direction *d, uint32_t p, int collect_states, uint32_t out[4]) {
   vt_builder *b = d->b;
   const uint32_t n_states = d->r->states;
   uint32_t in[8], returned[4], n = loop_operands(d, p, in), at = 1 + n_states;
@@ -353,18 +354,18 @@ void vt_recurrent_loop(const vt_direction *d, uint32_t p, int states, uint32_t o
     const uint32_t active = vt_build2(k, VT_OP_lt, time, at);
     for (uint32_t i = 0; i < n_states; i++)
       step.next[i] = select_by(k, active, step.next[i], state[i]);
-    if (!states) y = value_or_zero(k, active, y);
+    if (!collect_states) y = value_or_zero(k, active, y);
   }
   for (uint32_t i = 0; i < n_states; i++) returned[n_out++] = step.next[i];
-  if (!states) returned[n_out++] = y;
-  for (uint32_t i = 0; states && i < n_states; i++) returned[n_out++] = step.next[i];
+  if (!collect_states) returned[n_out++] = y;
+  for (uint32_t i = 0; collect_states && i < n_states; i++) returned[n_out++] = step.next[i];
   k->close(k, returned, n_out);
   const vt_attr_loop a = {.size = sizeof a, .count = d->steps, .carried = n_states};
   const uint32_t v = b->node(b, VT_OP_loop, in, n, &a);
   if (v == VT_NO_VALUE) return;
   for (uint32_t i = 0; i < n_states; i++) out[i] = v + i;
   for (uint32_t i = n_states; i < n_out; i++)
-    out[2 + i - n_states] = d->backwards ? vt_recurrent_reverse(b, v + i) : v + i;
+    out[2 + i - n_states] = d->backwards ? vt_recurrent_reverse_time(b, v + i) : v + i;
 }
 
 static uint32_t stack_directions(vt_builder *b, const uint32_t x[2], int64_t rows,

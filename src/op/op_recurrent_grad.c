@@ -38,11 +38,11 @@ static uint32_t times_transposed(vt_builder *b, uint32_t x, uint32_t w) {
   return b->node(b, VT_OP_matmul, in, 2, &a);
 }
 
-/* 1 - x*x, and (y*x)*(1 - x) */
-static uint32_t tanh_slope(vt_builder *b, uint32_t x) { return one_minus(b, times(b, x, x)); }
-static uint32_t sigmoid_slope(vt_builder *b, uint32_t y, uint32_t x) {
-  const uint32_t left = times(b, y, x);
-  return times(b, left, one_minus(b, x));
+/* From the result y of the function: 1 - y*y, and (dy*y)*(1 - y) */
+static uint32_t tanh_slope(vt_builder *b, uint32_t y) { return one_minus(b, times(b, y, y)); }
+static uint32_t sigmoid_slope(vt_builder *b, uint32_t dy, uint32_t y) {
+  const uint32_t left = times(b, dy, y);
+  return times(b, left, one_minus(b, y));
 }
 
 static uint32_t join_gates(vt_builder *b, const uint32_t *x, uint32_t n) {
@@ -67,9 +67,10 @@ static void step_back_lstm(walk_back *w, uint32_t *dh, uint32_t *ds) {
   *dh = times_transposed(b, w->dq, w->u);
 }
 
-static uint32_t gate_columns(const walk_back *w, uint32_t x, uint32_t from, uint32_t to) {
+static uint32_t gate_columns(const walk_back *w, uint32_t x, uint32_t first_gate,
+                             uint32_t end_gate) {
   const int64_t h = w->d->hidden;
-  return vt_recurrent_slice(w->b, x, 1, from * h, to * h);
+  return vt_recurrent_slice(w->b, x, 1, first_gate * h, end_gate * h);
 }
 
 static void step_back_gru(walk_back *w, uint32_t *dh) {
@@ -226,7 +227,7 @@ static void step_back(walk_back *w, uint32_t *dh, uint32_t *ds) {
 
 /* Writes the body of the backward loop; returns the number of its results. The carried values are
  * its first arguments after the index. */
-static uint32_t write_body(walk_back *w, uint32_t carried, uint32_t *returned) {
+static uint32_t write_backward_body(walk_back *w, uint32_t carried, uint32_t *returned) {
   const vt_direction *d = w->d;
   vt_builder *b = w->b;
   const uint32_t states = d->r->states, first = 1 + states;
@@ -252,8 +253,8 @@ static uint32_t write_body(walk_back *w, uint32_t carried, uint32_t *returned) {
 }
 
 /* Writes the backward loop; returns the id of its first result. */
-static uint32_t build_loop_back(const vt_direction *d, sequences *s, uint32_t *in,
-                                uint32_t carried) {
+static uint32_t build_backward_loop(const vt_direction *d, sequences *s, uint32_t *in,
+                                    uint32_t carried) {
   uint32_t n = carried, returned[8];
   in[n++] = d->u;
   if (d->length != VT_NO_VALUE) in[n++] = d->length;
@@ -270,7 +271,7 @@ static uint32_t build_loop_back(const vt_direction *d, sequences *s, uint32_t *i
     const int there = *sequence_at(s, i) != VT_NO_VALUE;
     *sequence_at(&w.at, i) = there ? vt_recurrent_element(w.b, arg++, w.time) : VT_NO_VALUE;
   }
-  const uint32_t n_out = write_body(&w, carried, returned);
+  const uint32_t n_out = write_backward_body(&w, carried, returned);
   w.b->close(w.b, returned, n_out);
   const vt_attr_loop a = {.size = sizeof a, .count = d->steps, .carried = carried};
   return d->b->node(d->b, VT_OP_loop, in, n, &a);
@@ -318,11 +319,11 @@ static slopes slopes_of_direction(const vt_gradient *g, const vt_direction *d, u
   uint32_t in[MOST];
   sequences s = build_sequences(d, output_slope(g, d, which));
   const uint32_t states = d->r->states, carried = carried_operands(g, d, which, in);
-  const uint32_t v = build_loop_back(d, &s, in, carried);
+  const uint32_t v = build_backward_loop(d, &s, in, carried);
   if (v == VT_NO_VALUE) return (slopes){VT_NO_VALUE, v, v, v, v, {v, v}};
   slopes out = {.w = v + states, .u = v + states + 1, .b = v + states + 2, .c = v + states + 3};
   const uint32_t dp = v + carried;
-  out.x = input_slope(d, d->backwards ? dp : vt_recurrent_reverse(d->b, dp));
+  out.x = input_slope(d, d->backwards ? dp : vt_recurrent_reverse_time(d->b, dp));
   for (uint32_t i = 0; i < states; i++) out.start[i] = initial_state_slope(g, d, i, v + i);
   return out;
 }
@@ -348,7 +349,8 @@ static uint32_t stack_pair(vt_builder *b, uint32_t x, uint32_t y) {
   return vt_recurrent_concat(b, part, 2, 0);
 }
 
-static void set_both_gradients(const vt_gradient *g, const vt_recurrent *r, const slopes s[2]) {
+static void set_gradients_of_both_directions(const vt_gradient *g, const vt_recurrent *r,
+                                             const slopes s[2]) {
   vt_builder *b = g->b;
   slopes all = {.x = plus(b, s[1].x, s[0].x)};
   all.w = stack_pair(b, s[0].w, s[1].w);
@@ -371,7 +373,7 @@ static void grad_cell(vt_cell cell, const vt_gradient *g) {
     s[i] = slopes_of_direction(g, &d, i);
   }
   if (r.both) {
-    set_both_gradients(g, &r, s);
+    set_gradients_of_both_directions(g, &r, s);
   } else {
     set_gradients(g, &r, &s[0]);
   }

@@ -88,50 +88,51 @@ static void cell_step(const cell_run *k) {
 
 /* ---- operands and results ---- */
 
-/* The part of an operand for direction `which`. If the node has both directions, the first axis, of
+/* The part of an operand for `direction`. If the node has both directions, the first axis, of
  * length 2, selects the direction. */
-static vt_view direction_view(const vt_view *v, const vt_recurrent *r, int64_t which) {
+static vt_view direction_view(const vt_view *v, const vt_recurrent *r, int64_t direction) {
   if (!r->both) return *v;
   vt_view one = vt_view_drop_axis(v, 0);
-  one.data = (float *)v->data + which * v->stride[0];
+  one.data = (float *)v->data + direction * v->stride[0];
   return one;
 }
 
-/* Loads the initial state i (0: h, 1: s) of batch member b into `to`; +0 if the node has no initial
+/* Loads the initial `state` (0: h, 1: s) of a batch member into `to`; +0 if the node has no initial
  * states. */
-static void load_state(const vt_kernel *k, const cell_run *c, int64_t which, int64_t b, uint32_t i,
-                       float *to) {
+static void load_state(const vt_kernel *k, const cell_run *c, int64_t direction, int64_t member,
+                       uint32_t state, float *to) {
   const vt_recurrent *r = c->r;
   vt_view v = {0};
-  if (r->start != 0) v = direction_view(&k->in[r->start + i], r, which);
+  if (r->start != 0) v = direction_view(&k->in[r->start + state], r, direction);
   for (int64_t j = 0; j < c->hidden; j++)
-    to[j] = r->start == 0 ? 0.0f : ((const float *)v.data)[b * v.stride[0] + j * v.stride[1]];
+    to[j] = r->start == 0 ? 0.0f : ((const float *)v.data)[member * v.stride[0] + j * v.stride[1]];
 }
 
-static void store_state(const vt_kernel *k, const cell_run *c, int64_t which, int64_t b, uint32_t i,
-                        const float *from) {
-  const vt_view v = direction_view(&k->out[1 + i], c->r, which);
+static void store_state(const vt_kernel *k, const cell_run *c, int64_t direction, int64_t member,
+                        uint32_t state, const float *from) {
+  const vt_view v = direction_view(&k->out[1 + state], c->r, direction);
   for (int64_t j = 0; j < c->hidden; j++)
-    ((float *)v.data)[b * v.stride[0] + j * v.stride[1]] = from[j];
+    ((float *)v.data)[member * v.stride[0] + j * v.stride[1]] = from[j];
 }
 
-static void run_member(const vt_kernel *k, cell_run *c, int64_t which, int64_t b) {
+static void run_member(const vt_kernel *k, cell_run *c, int64_t direction, int64_t member) {
   const vt_recurrent *r = c->r;
   const vt_view *x = &k->in[0], *y = &k->out[0], *l = &k->in[r->length];
-  const int64_t steps = x->dim[0], backwards = r->reverse || which == 1;
-  const int64_t length = r->length == 0 ? steps : vt_load_int(l->data, l->dtype, b * l->stride[0]);
-  load_state(k, c, which, b, 0, c->h);
-  if (r->states == 2) load_state(k, c, which, b, 1, c->s);
+  const int64_t steps = x->dim[0], backwards = r->reverse || direction == 1;
+  const int64_t length =
+      r->length == 0 ? steps : vt_load_int(l->data, l->dtype, member * l->stride[0]);
+  load_state(k, c, direction, member, 0, c->h);
+  if (r->states == 2) load_state(k, c, direction, member, 1, c->s);
   for (int64_t i = 0; i < steps; i++) {
     const int64_t t = backwards ? steps - 1 - i : i;
-    float *to =
-        (float *)y->data + t * y->stride[0] + b * y->stride[1] + which * c->hidden * y->stride[2];
-    c->x = (line){(const float *)x->data + t * x->stride[0] + b * x->stride[1], x->stride[2]};
+    float *to = (float *)y->data + t * y->stride[0] + member * y->stride[1] +
+                direction * c->hidden * y->stride[2];
+    c->x = (line){(const float *)x->data + t * x->stride[0] + member * x->stride[1], x->stride[2]};
     if (t < length) cell_step(c);
     for (int64_t j = 0; j < c->hidden; j++) to[j * y->stride[2]] = t < length ? c->h[j] : 0.0f;
   }
-  store_state(k, c, which, b, 0, c->h);
-  if (r->states == 2) store_state(k, c, which, b, 1, c->s);
+  store_state(k, c, direction, member, 0, c->h);
+  if (r->states == 2) store_state(k, c, direction, member, 1, c->s);
 }
 
 static vt_status run_cell(vt_kernel *k, vt_cell cell) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * op_reduce.c - sum, prod, max, min, argmax, argmin, cumsum, and mean. Several reduced axes are
  * one axis in row-major order; the order S of a float sum depends only on the length of that
- * axis. A line is the elements along one axis. The one order is the total order of numbers: -0 <
- * +0, and NaN is the greatest. */
+ * axis. A line is the elements along one axis; a function X_whole is X for integers. The one order
+ * is the total order of numbers: -0 < +0, and NaN is the greatest. */
 #include "op_reduction.h"
 #include "vt_num.h"
 
@@ -30,7 +30,7 @@ static vt_status check_axes_not_empty(const vt_rule *r, unsigned mask, vt_diag *
   return VT_OK;
 }
 
-vt_status shape_reduce_some(const vt_rule *r, vt_type *out, vt_diag *d) {
+vt_status shape_reduce_not_empty(const vt_rule *r, vt_type *out, vt_diag *d) {
   unsigned mask;
   VT_TRY(vt_axes_mask(&((const vt_attr_reduce *)r->attrs)->axes, r->in[0].rank, &mask, d));
   VT_TRY(check_axes_not_empty(r, mask, d));
@@ -43,7 +43,7 @@ static vt_status check_axis(const vt_rule *r, int64_t axis, vt_diag *d) {
                  r->in[0].rank);
 }
 
-vt_status shape_axis_some(const vt_rule *r, vt_type *out, vt_diag *d) {
+vt_status shape_axis_not_empty(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_axis *a = r->attrs;
   VT_TRY(check_axis(r, a->axis, d));
   VT_TRY(check_axes_not_empty(r, 1u << a->axis, d));
@@ -51,9 +51,9 @@ vt_status shape_axis_some(const vt_rule *r, vt_type *out, vt_diag *d) {
   return VT_OK;
 }
 
-vt_status shape_arg(const vt_rule *r, vt_type *out, vt_diag *d) {
+vt_status shape_arg_reduction(const vt_rule *r, vt_type *out, vt_diag *d) {
   vt_type x;
-  VT_TRY(shape_axis_some(r, &x, d));
+  VT_TRY(shape_axis_not_empty(r, &x, d));
   out->dtype = VT_DTYPE_I64;
   for (uint32_t i = 0; i < x.rank; i++)
     if (i != ((const vt_attr_axis *)r->attrs)->axis) out->dim[out->rank++] = x.dim[i];
@@ -174,7 +174,7 @@ static int is_nan(const vt_view *x, int64_t p) {
 
 /* Whether the element at offset p beats the one at q in a minimum: it is a NaN and the other is
  * not, or it is less. */
-static int is_below(const vt_view *x, int64_t p, int64_t q) {
+static int beats_in_minimum(const vt_view *x, int64_t p, int64_t q) {
   if (is_nan(x, p) || is_nan(x, q)) return is_nan(x, p) && !is_nan(x, q);
   return is_above(x, q, p);
 }
@@ -200,7 +200,7 @@ static vt_status run_arg_reduction(const vt_kernel *k,
 }
 
 vt_status kernel_argmax(vt_kernel *k) { return run_arg_reduction(k, is_above); }
-vt_status kernel_argmin(vt_kernel *k) { return run_arg_reduction(k, is_below); }
+vt_status kernel_argmin(vt_kernel *k) { return run_arg_reduction(k, beats_in_minimum); }
 
 /* ---- prod and cumsum: the code is the same for f32 and f64 ---- */
 

@@ -49,22 +49,23 @@ typedef struct lines {
   int64_t kept[VT_MAX_RANK], n; /* dimensions of the kept axes; length of a line, the merged axis */
 } lines;
 
-static lines lines_of(const vt_type *x, unsigned mask, int first) {
+static lines lines_of(const vt_type *x, unsigned mask, int lines_first) {
   lines l = {.x = *x, .perm = {.size = sizeof l.perm}};
   for (int pass = 0; pass < 2; pass++)
     for (uint32_t i = 0; i < x->rank; i++)
-      if ((int)(mask >> i & 1) == (pass == 0 ? first : !first)) l.perm.perm.v[l.perm.perm.n++] = i;
+      if ((int)(mask >> i & 1) == (pass == 0 ? lines_first : !lines_first))
+        l.perm.perm.v[l.perm.perm.n++] = i;
   for (uint32_t i = 0; i < x->rank; i++)
     if (!(mask >> i & 1)) l.kept[l.n_kept++] = x->dim[i];
   l.n = vt_axes_element_count(x->rank, x->dim, mask);
   return l;
 }
 
-static uint32_t to_lines(vt_builder *b, const lines *l, uint32_t x, int first) {
+static uint32_t to_lines(vt_builder *b, const lines *l, uint32_t x, int lines_first) {
   int64_t dim[VT_MAX_RANK];
   const uint32_t moved = b->node(b, VT_OP_transpose, &x, 1, &l->perm);
-  for (uint32_t i = 0; i < l->n_kept; i++) dim[first ? i + 1 : i] = l->kept[i];
-  dim[first ? 0 : l->n_kept] = l->n;
+  for (uint32_t i = 0; i < l->n_kept; i++) dim[lines_first ? i + 1 : i] = l->kept[i];
+  dim[lines_first ? 0 : l->n_kept] = l->n;
   return vt_build_reshape(b, moved, l->n_kept + 1, dim);
 }
 
@@ -87,14 +88,15 @@ static uint32_t build_iota(vt_builder *b, int64_t n) {
 
 /* ---- max and min: dy goes to the first index that holds the result ---- */
 
-static void grad_extreme(const vt_gradient *g, uint32_t arg) {
+static void grad_extreme(const vt_gradient *g, uint32_t arg_op) {
   vt_builder *b = g->b;
   unsigned mask;
   if (!read_axes_mask(g, &mask)) return;
   const lines l = lines_of(b->type(b, g->in[0]), mask, 0);
   const vt_attr_axis last = {.size = sizeof last, .axis = l.n_kept};
   const uint32_t flat = to_lines(b, &l, g->in[0], 0);
-  const uint32_t held = vt_build_restore_axes(b, b->node(b, arg, &flat, 1, &last), g->in[0], mask);
+  const uint32_t held =
+      vt_build_restore_axes(b, b->node(b, arg_op, &flat, 1, &last), g->in[0], mask);
   const uint32_t place = vt_build_restore_axes(b, build_iota(b, l.n), g->in[0], ~mask);
   const uint32_t here = vt_build2(b, VT_OP_eq, place, held);
   const uint32_t dy = vt_build_restore_axes(b, g->d_out[0], g->in[0], mask);
@@ -117,7 +119,7 @@ static uint32_t reverse_first_axis(vt_builder *b, uint32_t x, int64_t n) {
 /* Writes one loop over the lines x, which are its first axis. It returns at each i the product of
  * the elements before i as the value l, and the same of the reversed lines as the value r. Returns
  * the id of l; that of r is the next. */
-static uint32_t running_products(vt_builder *b, const lines *l, uint32_t x) {
+static uint32_t exclusive_products_both_directions(vt_builder *b, const lines *l, uint32_t x) {
   const vt_attr_loop a = {.size = sizeof a, .count = l->n, .carried = 2, .each = 2};
   vt_type one = {.dtype = l->x.dtype, .rank = l->n_kept};
   for (uint32_t i = 0; i < l->n_kept; i++) one.dim[i] = l->kept[i];
@@ -143,7 +145,7 @@ void grad_prod(const vt_gradient *g) {
     g->d_in[0] = vt_build_broadcast_like(b, vt_build_number(b, l.x.dtype, 0.0), g->in[0]);
     return;
   }
-  const uint32_t before = running_products(b, &l, to_lines(b, &l, g->in[0], 1));
+  const uint32_t before = exclusive_products_both_directions(b, &l, to_lines(b, &l, g->in[0], 1));
   if (before == VT_NO_VALUE) return;
   const uint32_t behind = reverse_first_axis(b, before + 1, l.n);
   const uint32_t both = vt_build2(b, VT_OP_mul, before, behind);

@@ -20,7 +20,7 @@ static vt_status read_loop_counts(const vt_rule *r, uint32_t *carried, uint32_t 
 
 /* The type of one element of operand i, a sequence: the operand without its first axis, whose
  * length must be the trip count. */
-static vt_status element_type(const vt_rule *r, uint32_t i, vt_type *out, vt_diag *d) {
+static vt_status sequence_element_type(const vt_rule *r, uint32_t i, vt_type *out, vt_diag *d) {
   const vt_attr_loop *a = r->attrs;
   const vt_type *x = &r->in[i];
   char text[VT_TYPE_TEXT];
@@ -34,20 +34,20 @@ static vt_status element_type(const vt_rule *r, uint32_t i, vt_type *out, vt_dia
 
 /* The types of the arguments of a loop body: the index, the carried values, one element of each
  * sequence, the other operands. */
-static vt_status loop_arguments(const vt_rule *r, vt_type *out, uint32_t *out_n, vt_diag *d) {
+static vt_status loop_argument_types(const vt_rule *r, vt_type *out, uint32_t *out_n, vt_diag *d) {
   uint32_t carried, each;
   VT_TRY(read_loop_counts(r, &carried, &each, d));
   out[0] = (vt_type){.dtype = VT_DTYPE_I64};
   for (uint32_t i = 0; i < r->n_in; i++) {
     out[i + 1] = r->in[i];
-    if (i >= carried && i < carried + each) VT_TRY(element_type(r, i, &out[i + 1], d));
+    if (i >= carried && i < carried + each) VT_TRY(sequence_element_type(r, i, &out[i + 1], d));
   }
   *out_n = r->n_in + 1;
   return VT_OK;
 }
 
-static vt_status cond_arguments(const vt_rule *r, uint32_t body, vt_type *out, uint32_t *out_n,
-                                vt_diag *d) {
+static vt_status cond_argument_types(const vt_rule *r, uint32_t body, vt_type *out, uint32_t *out_n,
+                                     vt_diag *d) {
   const int64_t first = ((const vt_attr_cond *)r->attrs)->first;
   if (first < 0 || first > (int64_t)r->n_in - 1)
     return VT_FAIL(d, VT_VERIFY, "first=%lld does not fit %u operands", (long long)first, r->n_in);
@@ -60,8 +60,8 @@ static vt_status cond_arguments(const vt_rule *r, uint32_t body, vt_type *out, u
 
 vt_status vt_op_body_argument_types(const vt_op_info *op, const vt_rule *r, uint32_t body,
                                     vt_type *out, uint32_t *out_n, vt_diag *d) {
-  if (op->number == VT_OP_loop && body == 0) return loop_arguments(r, out, out_n, d);
-  if (op->number == VT_OP_cond && body < 2) return cond_arguments(r, body, out, out_n, d);
+  if (op->number == VT_OP_loop && body == 0) return loop_argument_types(r, out, out_n, d);
+  if (op->number == VT_OP_cond && body < 2) return cond_argument_types(r, body, out, out_n, d);
   return VT_FAIL(d, VT_INTERNAL, "'%s' has no body %u", op->name, body);
 }
 
@@ -81,8 +81,8 @@ void vt_op_body_add_operands(const vt_op_info *op, void *attrs, uint32_t body, u
 
 /* A body only reads the operands that are neither carried nor sequences, so they are not copied. A
  * carried value is updated in the memory of the result that it becomes. */
-vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
-                              uint32_t *out_index) {
+vt_arg_place vt_op_body_argument_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
+                                       uint32_t *out_index) {
   if (op == VT_OP_cond) {
     const int64_t first = ((const vt_attr_cond *)attrs)->first;
     *out_index = 1 + arg + (body == 0 ? 0 : (uint32_t)first);
@@ -98,14 +98,14 @@ vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uin
 /* ---- rules ---- */
 
 /* Accepts all types, because the ops of the bodies check theirs. */
-vt_status check_regions(const vt_rule *r, vt_diag *d) {
+vt_status check_types_exist(const vt_rule *r, vt_diag *d) {
   for (uint32_t i = 0; i < r->n_in; i++)
     if (vt_dtype_name(r->in[i].dtype) == NULL)
       return VT_FAIL(d, VT_VERIFY, "operand %u has no type", i + 1);
   return VT_OK;
 }
 
-static vt_status check_arguments(const vt_rule *r, uint32_t op, uint32_t body, vt_diag *d) {
+static vt_status check_body_arguments(const vt_rule *r, uint32_t op, uint32_t body, vt_diag *d) {
   vt_type want[VT_MAX_REGION_ARGS];
   char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
   uint32_t n = 0;
@@ -139,7 +139,7 @@ vt_status shape_loop(const vt_rule *r, vt_type *out, vt_diag *d) {
   if (!vt_dim_is_symbolic(count) && (count < 0 || count > VT_DIM_MAX))
     return VT_FAIL(d, VT_VERIFY, "count=%lld: expected 0..2^40", (long long)count);
   VT_TRY(read_loop_counts(r, &carried, &each, d));
-  VT_TRY(check_arguments(r, VT_OP_loop, 0, d));
+  VT_TRY(check_body_arguments(r, VT_OP_loop, 0, d));
   const vt_body_type *b = &r->body[0];
   if (b->n_out < carried || b->n_out > VT_MAX_RESULTS)
     return VT_FAIL(d, VT_VERIFY, "the body gives %u values for %u carried ones", b->n_out, carried);
@@ -162,7 +162,7 @@ vt_status shape_cond(const vt_rule *r, vt_type *out, vt_diag *d) {
   if (r->in[0].dtype != VT_DTYPE_BOOL || r->in[0].rank != 0)
     return VT_FAIL(d, VT_VERIFY, "operand 1 is %s, expected bool[]",
                    vt_type_text(r->dims, &r->in[0], x));
-  for (uint32_t i = 0; i < 2; i++) VT_TRY(check_arguments(r, VT_OP_cond, i, d));
+  for (uint32_t i = 0; i < 2; i++) VT_TRY(check_body_arguments(r, VT_OP_cond, i, d));
   const vt_body_type *a = &r->body[0], *b = &r->body[1];
   if (a->n_out != b->n_out || a->n_out > VT_MAX_RESULTS)
     return VT_FAIL(d, VT_VERIFY, "the bodies give %u and %u values", a->n_out, b->n_out);
@@ -190,7 +190,7 @@ static void copy_elements(const vt_view *to, const vt_view *from) {
 }
 
 /* The view of element i of a sequence, whose elements are along its first axis. */
-static vt_view element_view(const vt_view *v, int64_t i) {
+static vt_view sequence_element_view(const vt_view *v, int64_t i) {
   vt_view one = vt_view_drop_axis(v, 0);
   one.data = (char *)v->data + i * v->stride[0] * (int64_t)vt_dtype_bytes(v->dtype);
   return one;
@@ -202,13 +202,13 @@ static vt_status run_iteration(vt_kernel *k, int64_t i, uint32_t carried, uint32
   const vt_kernel_body *b = &k->body[0];
   *(int64_t *)b->in[0].data = i;
   for (uint32_t e = carried; e < carried + each; e++) {
-    const vt_view one = element_view(&k->in[e], i);
+    const vt_view one = sequence_element_view(&k->in[e], i);
     copy_elements(&b->in[1 + e], &one);
   }
   VT_TRY(b->run(k, 0));
   for (uint32_t c = 0; c < carried; c++) copy_elements(&b->in[1 + c], &b->out[c]);
   for (uint32_t c = carried; c < b->n_out; c++) {
-    const vt_view one = element_view(&k->out[c], i);
+    const vt_view one = sequence_element_view(&k->out[c], i);
     copy_elements(&one, &b->out[c]);
   }
   return VT_OK;

@@ -102,7 +102,7 @@ vt_status shape_resize(const vt_rule *r, vt_type *out, vt_diag *d) {
 
 vt_status shape_resize_grad(const vt_rule *r, vt_type *out, vt_diag *d) {
   const vt_attr_resize_grad *a = r->attrs;
-  const vt_resizing z = vt_resizing_back(a);
+  const vt_resizing z = vt_resizing_of_grad(a);
   char text[VT_TYPE_TEXT];
   VT_TRY(check_resize_type(r, &z, d));
   *out = r->in[0];
@@ -152,7 +152,7 @@ static uint32_t build_coordinates(vt_builder *b, const axis *x) {
 
 /* Writes floor(c), or with `up` ceil(c), as i64. A cast truncates; a comparison with c then
  * corrects the number by 1 if needed. */
-static uint32_t build_whole(vt_builder *b, uint32_t c, int up) {
+static uint32_t build_floor_or_ceil(vt_builder *b, uint32_t c, int up) {
   const uint32_t t = vt_build_cast(b, c, VT_DTYPE_I64);
   const uint32_t back = vt_build_cast(b, t, VT_DTYPE_F64);
   const uint32_t off =
@@ -168,10 +168,10 @@ static uint32_t build_clamp(vt_builder *b, uint32_t x, uint32_t dtype, int64_t m
 
 static uint32_t build_nearest(vt_builder *b, uint32_t c, int64_t rounding) {
   if (rounding == VT_WORD_round_prefer_floor)
-    return build_whole(b, vt_build2(b, VT_OP_sub, c, build_f64(b, 0.5)), 1);
+    return build_floor_or_ceil(b, vt_build2(b, VT_OP_sub, c, build_f64(b, 0.5)), 1);
   if (rounding == VT_WORD_round_prefer_ceil)
-    return build_whole(b, vt_build2(b, VT_OP_add, c, build_f64(b, 0.5)), 0);
-  return build_whole(b, c, rounding == VT_WORD_ceil);
+    return build_floor_or_ceil(b, vt_build2(b, VT_OP_add, c, build_f64(b, 0.5)), 0);
+  return build_floor_or_ceil(b, c, rounding == VT_WORD_ceil);
 }
 
 /* ((((a + 2)*t) - (a + 3))*t)*t + 1 */
@@ -200,7 +200,7 @@ typedef struct tap_set {
 static tap_set cubic_taps(vt_builder *b, const axis *x, uint32_t c) {
   tap_set r = {.n = 4};
   const double a = x->z.a;
-  const uint32_t j = build_whole(b, c, 0);
+  const uint32_t j = build_floor_or_ceil(b, c, 0);
   const uint32_t f = vt_build2(b, VT_OP_sub, c, vt_build_cast(b, j, VT_DTYPE_F64));
   uint32_t weight[4];
   weight[0] = build_far_cubic_weight(b, vt_build2(b, VT_OP_add, f, build_f64(b, 1.0)), a);
@@ -218,7 +218,7 @@ static tap_set cubic_taps(vt_builder *b, const axis *x, uint32_t c) {
 static tap_set linear_taps(vt_builder *b, const axis *x, uint32_t c) {
   const uint32_t last = build_i64(b, x->in - 1);
   const uint32_t inside = build_clamp(b, c, VT_DTYPE_F64, x->in - 1);
-  const uint32_t j = build_whole(b, inside, 0);
+  const uint32_t j = build_floor_or_ceil(b, inside, 0);
   const uint32_t f = vt_build2(b, VT_OP_sub, inside, vt_build_cast(b, j, VT_DTYPE_F64));
   const uint32_t next = vt_build2(b, VT_OP_add, j, build_i64(b, 1));
   tap_set r = {.n = 2, .index = {j, VT_NO_VALUE}};
@@ -238,7 +238,7 @@ static tap_set taps_of(vt_builder *b, const axis *x) {
 
 /* ---- resize ---- */
 
-static uint32_t build_present(vt_builder *b, uint32_t weight) {
+static uint32_t build_is_present(vt_builder *b, uint32_t weight) {
   return vt_build2(b, VT_OP_ne, weight, vt_build_number(b, VT_DTYPE_F32, 0.0));
 }
 
@@ -261,7 +261,8 @@ static uint32_t resize_axis(vt_builder *b, uint32_t x, uint32_t i, const axis *z
     const uint32_t in[2] = {x, r.index[k]};
     const uint32_t read = b->node(b, VT_OP_gather, in, 2, &a);
     if (z->z.mode == VT_WORD_nearest) return read;
-    const uint32_t w = align_to_axis(b, r.weight[k], i, rank, z->out), there = build_present(b, w);
+    const uint32_t w = align_to_axis(b, r.weight[k], i, rank, z->out),
+                   there = build_is_present(b, w);
     const uint32_t term = vt_build2(b, VT_OP_mul, w, read);
     if (k == 0) { /* the first tap: the sum starts with the first tap that is not absent */
       y = vt_build3(b, VT_OP_select, there, term, vt_build_number(b, VT_DTYPE_F32, 0.0));
@@ -303,7 +304,7 @@ static void tap_updates(vt_builder *b, const tap_set *r, const axis *z, uint32_t
   *out_index = vt_build_reshape(b, r->index[k], 2, column);
   *out_update = dy;
   if (z->z.mode == VT_WORD_nearest) return;
-  const uint32_t there = vt_build_reshape(b, build_present(b, r->weight[k]), 2, column);
+  const uint32_t there = vt_build_reshape(b, build_is_present(b, r->weight[k]), 2, column);
   *out_index = vt_build3(b, VT_OP_select, there, *out_index, build_i64(b, z->in));
   *out_update = vt_build2(b, VT_OP_mul, vt_build_reshape(b, r->weight[k], 4, wide), dy);
 }
@@ -345,7 +346,7 @@ uint32_t lower_resize_grad(const vt_lowering *l) {
   const vt_type ty = *t;
   uint32_t dx = l->in[0];
   for (uint32_t i = 2; i < ty.rank; i++) {
-    const axis z = {a->from.v[i - 2], ty.dim[i], vt_resizing_back(a)};
+    const axis z = {a->from.v[i - 2], ty.dim[i], vt_resizing_of_grad(a)};
     dx = resize_axis_back(l->b, dx, i, &z);
   }
   return dx;

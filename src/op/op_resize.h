@@ -14,7 +14,7 @@ static inline vt_resizing vt_resizing_of(const vt_attr_resize *a) {
   return (vt_resizing){a->mode, a->coordinates, a->rounding, a->a, a->scale};
 }
 
-static inline vt_resizing vt_resizing_back(const vt_attr_resize_grad *a) {
+static inline vt_resizing vt_resizing_of_grad(const vt_attr_resize_grad *a) {
   return (vt_resizing){a->mode, a->coordinates, a->rounding, a->a, a->scale};
 }
 #endif

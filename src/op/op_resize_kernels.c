@@ -67,9 +67,11 @@ static void add_tap(const line *l, taps *r, int64_t at, double weight) {
   r->weight[r->count++] = w;
 }
 
-static double near_weight(double a, double t) { return ((((a + 2) * t) - (a + 3)) * t) * t + 1; }
+static double near_cubic_weight(double a, double t) {
+  return ((((a + 2) * t) - (a + 3)) * t) * t + 1;
+}
 
-static double far_weight(double a, double t) {
+static double far_cubic_weight(double a, double t) {
   return ((((a * t) - (5 * a)) * t) + (8 * a)) * t - (4 * a);
 }
 
@@ -93,10 +95,10 @@ static taps taps_of(const line *l, int64_t i) {
     add_tap(l, &r, j + 1, f);
     return r;
   }
-  add_tap(l, &r, j - 1, far_weight(a, f + 1.0));
-  add_tap(l, &r, j, near_weight(a, f));
-  add_tap(l, &r, j + 1, near_weight(a, 1.0 - f));
-  add_tap(l, &r, j + 2, far_weight(a, 2.0 - f));
+  add_tap(l, &r, j - 1, far_cubic_weight(a, f + 1.0));
+  add_tap(l, &r, j, near_cubic_weight(a, f));
+  add_tap(l, &r, j + 1, near_cubic_weight(a, 1.0 - f));
+  add_tap(l, &r, j + 2, far_cubic_weight(a, 2.0 - f));
   return r;
 }
 
@@ -156,14 +158,14 @@ vt_status kernel_resize(vt_kernel *k) {
 
 /* ---- its gradient ---- */
 
-/* The first result whose range of taps, absent taps included, ends at or after element e. The
+/* The first result whose range of taps, absent taps included, ends at or after the element. The
  * ranges ascend with the results, but the taps that are not absent need not, so the search uses the
  * ranges. */
-static int64_t first_result(const line *l, int64_t e) {
+static int64_t first_result_reading(const line *l, int64_t element) {
   int64_t lo = 0, hi = l->m;
   while (lo < hi) {
     const int64_t mid = lo + (hi - lo) / 2;
-    if (taps_of(l, mid).most < e) {
+    if (taps_of(l, mid).most < element) {
       lo = mid + 1;
     } else {
       hi = mid;
@@ -181,7 +183,7 @@ static double gradient_at(const resizer *s, uint32_t axis, const int64_t *index,
   const int64_t e = index[axis];
   vt_float_sum sum;
   vt_float_sum_init(&sum, s->y->dtype);
-  for (int64_t i = first_result(&l, e); i < l.m; i++) {
+  for (int64_t i = first_result_reading(&l, e); i < l.m; i++) {
     const taps r = taps_of(&l, i);
     if (r.least > e) break;
     for (int t = 0; t < r.count; t++) {
@@ -195,7 +197,7 @@ static double gradient_at(const resizer *s, uint32_t axis, const int64_t *index,
 
 vt_status kernel_resize_grad(vt_kernel *k) {
   const vt_view *dy = &k->in[0], *dx = k->out;
-  const resizer s = {dx, dy, vt_resizing_back(k->attrs)};
+  const resizer s = {dx, dy, vt_resizing_of_grad(k->attrs)};
   vt_walk w;
   vt_walk_init(&w, dx->rank, dx->dim);
   vt_walk_view(&w, dx);

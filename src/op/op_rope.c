@@ -72,7 +72,7 @@ static uint32_t build_frequencies(vt_builder *b, double base, int64_t half) {
 }
 
 /* Writes `op` (cos or sin) of the angles, broadcast to every row of x: [rows, half]. */
-static uint32_t for_all_rows(const rotation *t, uint32_t op, uint32_t angle) {
+static uint32_t build_cosines_or_sines_of_rows(const rotation *t, uint32_t op, uint32_t angle) {
   const int64_t flat[2] = {t->rows, t->half};
   vt_type wide = t->type;
   wide.dim[wide.rank - 1] = t->half;
@@ -92,8 +92,8 @@ static int init_rotation(rotation *t, vt_builder *b, const uint32_t *in, const v
   const uint32_t f = build_frequencies(b, a->base, t->half);
   const uint32_t at = vt_build_reshape(b, in[1], of_p.rank, of_p.dim);
   const uint32_t angle = times(b, vt_build_cast(b, at, VT_DTYPE_F32), f);
-  t->c = for_all_rows(t, VT_OP_cos, angle);
-  t->s = for_all_rows(t, VT_OP_sin, angle);
+  t->c = build_cosines_or_sines_of_rows(t, VT_OP_cos, angle);
+  t->s = build_cosines_or_sines_of_rows(t, VT_OP_sin, angle);
   return 1;
 }
 

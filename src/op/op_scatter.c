@@ -27,11 +27,12 @@ vt_status check_scatter_number(const vt_rule *r, vt_diag *d) {
 }
 
 /* Checks that the updates have the type that the gather with the same index, whose shape rule is
- * `gathered`, would return. */
-static vt_status scatter_shape(const vt_rule *r, vt_shape_fn *gathered, vt_type *out, vt_diag *d) {
+ * `gather_shape`, would return. */
+static vt_status scatter_shape(const vt_rule *r, vt_shape_fn *gather_shape, vt_type *out,
+                               vt_diag *d) {
   char updates[VT_TYPE_TEXT], expected[VT_TYPE_TEXT];
   vt_type want = {0};
-  VT_TRY(gathered(r, &want, d));
+  VT_TRY(gather_shape(r, &want, d));
   if (!vt_type_equal(&want, &r->in[2]))
     return VT_FAIL(d, VT_VERIFY, "the updates are %s, expected %s",
                    vt_type_text(r->dims, &r->in[2], updates),

@@ -22,7 +22,7 @@ typedef struct axis_order {
                                  batch axes */
 } axis_order;
 
-static void order_axes(axis_order *p) {
+static void compute_axis_permutations(axis_order *p) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < p->batch; i++) p->to[n++] = i;
   p->to[n++] = p->axis;
@@ -45,7 +45,7 @@ static int read_scatter(const vt_lowering *l, axis_order *p) {
   p->axis = (uint32_t)a->axis;
   p->batch = (uint32_t)a->batch;
   p->inner = p->index.rank - p->batch;
-  order_axes(p);
+  compute_axis_permutations(p);
   return 1;
 }
 
@@ -92,7 +92,7 @@ static uint32_t lower_scatter_of_elements(const vt_lowering *l, uint32_t op) {
     return VT_NO_VALUE;
   const int64_t all = vt_count_elements(base.dim, base.rank),
                 n = vt_count_elements(index.dim, index.rank);
-  const uint32_t at = vt_build_gathered_positions(b, &base, l->in[1], axis);
+  const uint32_t at = vt_build_gather_elements_positions(b, &base, l->in[1], axis);
   const uint32_t line = vt_build_reshape(b, l->in[0], 1, &all);
   const uint32_t places = vt_build_reshape(b, at, 2, (int64_t[]){n, 1});
   const uint32_t y = vt_build3(b, op, line, places, vt_build_reshape(b, l->in[2], 1, &n));
@@ -194,7 +194,7 @@ static void reduce_chain_whole(const columns *c, mode m, int64_t first, const vo
   }
 }
 
-static void copy_chain_last(const columns *c, int64_t first, const char *u, char *y) {
+static void copy_last_of_chain(const columns *c, int64_t first, const char *u, char *y) {
   const int64_t size = (int64_t)vt_dtype_bytes(c->y.dtype);
   while (c->next[first] >= 0) first = c->next[first];
   memcpy(y, u + update_offset(c, first) * size, (size_t)size);
@@ -202,7 +202,7 @@ static void copy_chain_last(const columns *c, int64_t first, const char *u, char
 
 static void combine_chain(const columns *c, mode m, int64_t first, void *y, const void *u) {
   if (m == LAST) {
-    copy_chain_last(c, first, u, y);
+    copy_last_of_chain(c, first, u, y);
   } else if (c->y.dtype == VT_DTYPE_F32) {
     reduce_chain_f32(c, m, first, u, y);
   } else if (c->y.dtype == VT_DTYPE_F64) {
@@ -228,20 +228,20 @@ static void scatter_columns(const columns *c, mode m) {
   }
 }
 
-/* Scatters along `axis`. `own` and `index_own` are bit masks of the axes of the updates and of the
- * index that belong to one column; index_kept is the index without its axes index_own. */
-static vt_status scatter_along_axis(vt_kernel *k, uint32_t axis, unsigned own, unsigned index_own,
-                                    const vt_view *index_kept, mode m) {
+/* Scatters along `axis`. `update_axes` and `index_axes` are bit masks of the axes of the updates
+ * and of the index that belong to one column; index_kept is the index without its index_axes. */
+static vt_status scatter_along_axis(vt_kernel *k, uint32_t axis, unsigned update_axes,
+                                    unsigned index_axes, const vt_view *index_kept, mode m) {
   const vt_view *y = k->out, *u = &k->in[2];
   VT_TRY(vt_check_indices(k, k->in[0].dim[axis]));
   vt_view_copy(y, &k->in[0]);
   if (vt_view_count(u) == 0) return VT_OK;
   int64_t *work = k->work;
   const columns c = {.y = vt_view_drop_axis(y, axis),
-                     .u = vt_view_pick_axes(u, ~own),
+                     .u = vt_view_pick_axes(u, ~update_axes),
                      .index = *index_kept,
-                     .own_u = vt_view_pick_axes(u, own),
-                     .own_index = vt_view_pick_axes(&k->in[1], index_own),
+                     .own_u = vt_view_pick_axes(u, update_axes),
+                     .own_index = vt_view_pick_axes(&k->in[1], index_axes),
                      .length = y->dim[axis],
                      .stride = y->stride[axis],
                      .head = work,

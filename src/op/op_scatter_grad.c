@@ -37,7 +37,7 @@ static void grad_last_update(const vt_gradient *g, const family *w) {
   if (!vt_build_read_type(b, g->in[0], &base) || !vt_build_read_type(b, g->in[2], &updates)) return;
   const uint32_t zero = build_zeros(g, &updates);
   g->d_in[0] = scatter_at(g, w->scatter, g->d_out[0], zero);
-  const uint32_t number = vt_build_positions(b, &updates);
+  const uint32_t number = vt_build_row_major_positions(b, &updates);
   const uint32_t none = vt_build_full(b, VT_DTYPE_I64, -1.0, &base);
   const uint32_t last = gather_at(g, w, scatter_at(g, w->scatter, none, number));
   const uint32_t counts = vt_build2(b, VT_OP_eq, last, number);
@@ -63,14 +63,14 @@ static uint32_t is_same_number(vt_builder *b, uint32_t x, uint32_t y) {
 
 /* Writes for each update its number if it equals the result and base does not, otherwise a number
  * above all numbers of updates. */
-static uint32_t holder_numbers(const vt_gradient *g, const family *w, uint32_t base_holds,
-                               const vt_type *updates) {
+static uint32_t numbers_of_holding_updates(const vt_gradient *g, const family *w,
+                                           uint32_t base_holds, const vt_type *updates) {
   vt_builder *b = g->b;
   const uint32_t open = vt_build1(b, VT_OP_not, gather_at(g, w, base_holds));
   const uint32_t held = is_same_number(b, g->in[2], gather_at(g, w, g->out[0]));
   const int64_t n = vt_count_elements(updates->dim, updates->rank);
   const uint32_t counts = vt_build2(b, VT_OP_and, open, held);
-  const uint32_t number = vt_build_positions(b, updates);
+  const uint32_t number = vt_build_row_major_positions(b, updates);
   return vt_build3(b, VT_OP_select, counts, number, vt_build_int(b, VT_DTYPE_I64, n));
 }
 
@@ -83,12 +83,12 @@ static void grad_extreme(const vt_gradient *g, const family *w) {
   const uint32_t zero = vt_build_scalar_of_same_dtype(b, g->d_out[0], 0.0);
   const uint32_t base_holds = is_same_number(b, g->in[0], g->out[0]);
   g->d_in[0] = vt_build3(b, VT_OP_select, base_holds, g->d_out[0], zero);
-  const uint32_t number = holder_numbers(g, w, base_holds, &updates);
+  const uint32_t number = numbers_of_holding_updates(g, w, base_holds, &updates);
   const int64_t n = vt_count_elements(updates.dim, updates.rank);
   const uint32_t none =
       vt_build_broadcast(b, vt_build_int(b, VT_DTYPE_I64, n), base.rank, base.dim);
   const uint32_t first = gather_at(g, w, scatter_at(g, w->scatter_min, none, number));
-  const uint32_t counts = vt_build2(b, VT_OP_eq, first, vt_build_positions(b, &updates));
+  const uint32_t counts = vt_build2(b, VT_OP_eq, first, vt_build_row_major_positions(b, &updates));
   g->d_in[2] = vt_build3(b, VT_OP_select, counts, gather_at(g, w, g->d_out[0]), zero);
 }
 

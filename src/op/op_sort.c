@@ -119,7 +119,7 @@ static void merge_runs(const line *l, const int64_t *from, int64_t *to, int64_t 
 
 /* Sorts the indices 0 .. n-1 of a line by their elements. `work` is scratch for two lists of n
  * indices; returns the list that is sorted. */
-static const int64_t *sort_line(const line *l, int64_t *work) {
+static const int64_t *sort_line_indices(const line *l, int64_t *work) {
   int64_t *from = work, *to = work + l->n;
   for (int64_t i = 0; i < l->n; i++) from[i] = i;
   for (int64_t run = 1; run < l->n; run *= 2) {
@@ -140,7 +140,7 @@ vt_status kernel_sort(vt_kernel *k) {
   vt_walk w = walk_other_axes(k, axis, 2);
   for (int64_t n = 0; l.n > 0 && n < w.count; n++, vt_walk_next(&w)) {
     l.at = w.at[0];
-    const int64_t *order = sort_line(&l, k->work);
+    const int64_t *order = sort_line_indices(&l, k->work);
     for (int64_t i = 0; i < l.n; i++) {
       memcpy((char *)values->data + (w.at[1] + i * values->stride[axis]) * size,
              (const char *)x->data + (l.at + order[i] * l.stride) * size, (size_t)size);
@@ -151,7 +151,7 @@ vt_status kernel_sort(vt_kernel *k) {
 }
 
 /* Sets dx: writes dy of each sorted value to the position that the value had in x. */
-static void scatter_values_back(const vt_gradient *g, int64_t axis) {
+static void scatter_dy_back(const vt_gradient *g, int64_t axis) {
   const vt_attr_axis a = {.size = sizeof a, .axis = axis};
   vt_type x, y;
   if (g->d_out[0] == VT_NO_VALUE || !vt_build_read_type(g->b, g->in[0], &x) ||
@@ -161,12 +161,10 @@ static void scatter_values_back(const vt_gradient *g, int64_t axis) {
   g->d_in[0] = g->b->node(g->b, VT_OP_scatter_elements, in, 3, &a);
 }
 
-void grad_sort(const vt_gradient *g) {
-  scatter_values_back(g, ((const vt_attr_sort *)g->attrs)->axis);
-}
+void grad_sort(const vt_gradient *g) { scatter_dy_back(g, ((const vt_attr_sort *)g->attrs)->axis); }
 
 void grad_top_k(const vt_gradient *g) {
-  scatter_values_back(g, ((const vt_attr_top_k *)g->attrs)->axis);
+  scatter_dy_back(g, ((const vt_attr_top_k *)g->attrs)->axis);
 }
 
 /* ---- ranking: a heap of the best so far, with the last of them at the top ---- */
@@ -178,7 +176,7 @@ typedef struct heap {
 } heap;
 
 /* Puts `item` at the top of the heap, whose item was removed, and moves it down to its place. */
-static void sink_item(const heap *h, int64_t item) {
+static void replace_heap_top(const heap *h, int64_t item) {
   int64_t i = 0;
   for (int64_t child = 1; child < h->n; child = 2 * i + 1) {
     if (child + 1 < h->n &&
@@ -191,7 +189,7 @@ static void sink_item(const heap *h, int64_t item) {
   h->at[i * h->stride] = item;
 }
 
-static void rise_item(heap *h, int64_t item) {
+static void push_heap_item(heap *h, int64_t item) {
   int64_t i = h->n++;
   while (i > 0 && h->before(h->context, h->at[(i - 1) / 2 * h->stride], item)) {
     h->at[i * h->stride] = h->at[(i - 1) / 2 * h->stride];
@@ -205,15 +203,15 @@ void vt_rank_best(vt_before_fn *before, const void *context, int64_t n, int64_t 
   heap h = {before, context, at, stride, 0};
   for (int64_t i = 0; k > 0 && i < n; i++) {
     if (h.n < k) {
-      rise_item(&h, i);
+      push_heap_item(&h, i);
     } else if (before(context, i, at[0])) {
-      sink_item(&h, i);
+      replace_heap_top(&h, i);
     }
   }
   while (h.n > 1) { /* the item that ranks last moves from the top to the end, which then is no
                        longer part of the heap */
     const int64_t last = at[0], item = at[--h.n * stride];
-    sink_item(&h, item);
+    replace_heap_top(&h, item);
     at[h.n * stride] = last;
   }
 }

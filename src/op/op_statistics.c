@@ -23,7 +23,7 @@ vt_status shape_var(const vt_rule *r, vt_type *out, vt_diag *d) {
 /* ---- as ops ---- */
 
 /* Removes the reduced axes, which have length 1, from y, unless `keep` is set. */
-static uint32_t drop_axes(vt_builder *b, uint32_t y, unsigned mask, int64_t keep) {
+static uint32_t drop_axes_unless_keep(vt_builder *b, uint32_t y, unsigned mask, int64_t keep) {
   const vt_type *t = b->type(b, y);
   int64_t dim[VT_MAX_RANK];
   uint32_t rank = 0;
@@ -71,7 +71,7 @@ uint32_t lower_var(const vt_lowering *l) {
   const uint32_t dev = build_deviation(b, l->in[0], mask);
   const uint32_t sum = vt_build_reduce_over(b, VT_OP_sum, square_of(b, dev), mask);
   const uint32_t n = build_degrees_of_freedom(b, l->in[0], mask, a->correction);
-  return drop_axes(b, vt_build2(b, VT_OP_div, sum, n), mask, a->keep);
+  return drop_axes_unless_keep(b, vt_build2(b, VT_OP_div, sum, n), mask, a->keep);
 }
 
 uint32_t lower_std(const vt_lowering *l) { return vt_build1(l->b, VT_OP_sqrt, lower_var(l)); }
@@ -90,7 +90,7 @@ uint32_t lower_logsumexp(const vt_lowering *l) {
   const uint32_t size = vt_build1(b, VT_OP_abs, m);
   const uint32_t infinite =
       vt_build2(b, VT_OP_eq, size, vt_build_bits(b, VT_DTYPE_F32, 0x7f800000u));
-  return drop_axes(b, vt_build3(b, VT_OP_select, infinite, m, y), mask, a->keep);
+  return drop_axes_unless_keep(b, vt_build3(b, VT_OP_select, infinite, m, y), mask, a->keep);
 }
 
 /* The number of true elements of each line of x; a sum of bools cannot overflow an i64. */
@@ -113,16 +113,16 @@ uint32_t lower_all(const vt_lowering *l) {
 
 /* Reads the reduced axes as a bit mask, and dy reshaped to have these axes with length 1; returns 0
  * if an earlier node failed. */
-static int read_slope(const vt_gradient *g, const vt_attr_list *axes, uint32_t *dy,
-                      unsigned *mask) {
+static int read_dy_and_mask(const vt_gradient *g, const vt_attr_list *axes, uint32_t *dy,
+                            unsigned *mask) {
   const vt_type *x = g->b->type(g->b, g->in[0]);
   if (x == NULL || vt_axes_mask(axes, x->rank, mask, NULL) != VT_OK) return 0;
   *dy = vt_build_restore_axes(g->b, g->d_out[0], g->in[0], *mask);
   return 1;
 }
 
-static int read_reduce_slope(const vt_gradient *g, uint32_t *dy, unsigned *mask) {
-  return read_slope(g, &((const vt_attr_reduce *)g->attrs)->axes, dy, mask);
+static int read_reduce_dy_and_mask(const vt_gradient *g, uint32_t *dy, unsigned *mask) {
+  return read_dy_and_mask(g, &((const vt_attr_reduce *)g->attrs)->axes, dy, mask);
 }
 
 /* (2*x)*dy */
@@ -130,7 +130,7 @@ void grad_sum_square(const vt_gradient *g) {
   vt_builder *b = g->b;
   uint32_t dy;
   unsigned mask;
-  if (!read_reduce_slope(g, &dy, &mask)) return;
+  if (!read_reduce_dy_and_mask(g, &dy, &mask)) return;
   const uint32_t twice =
       vt_build2(b, VT_OP_mul, vt_build_scalar_of_same_dtype(b, g->in[0], 2.0), g->in[0]);
   g->d_in[0] = vt_build2(b, VT_OP_mul, twice, dy);
@@ -140,7 +140,8 @@ void grad_sum_square(const vt_gradient *g) {
 void grad_norm_l1(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
-  if (read_reduce_slope(g, &dy, &mask)) g->d_in[0] = vt_build_with_sign_of(g->b, g->in[0], dy);
+  if (read_reduce_dy_and_mask(g, &dy, &mask))
+    g->d_in[0] = vt_build_with_sign_of(g->b, g->in[0], dy);
 }
 
 /* y == 0 ? +0 : (x*dy)/y */
@@ -148,7 +149,7 @@ void grad_norm_l2(const vt_gradient *g) {
   vt_builder *b = g->b;
   uint32_t dy;
   unsigned mask;
-  if (!read_reduce_slope(g, &dy, &mask)) return;
+  if (!read_reduce_dy_and_mask(g, &dy, &mask)) return;
   const uint32_t y = vt_build_restore_axes(b, g->out[0], g->in[0], mask);
   const uint32_t zero = vt_build_scalar_of_same_dtype(b, y, 0.0);
   const uint32_t none_there = vt_build2(b, VT_OP_eq, y, zero);
@@ -157,19 +158,19 @@ void grad_norm_l2(const vt_gradient *g) {
   g->d_in[0] = vt_build3(b, VT_OP_select, none_there, zero, part);
 }
 
-/* d * (top / f32(n - correction)) */
-static void grad_variance(const vt_gradient *g, uint32_t top, unsigned mask) {
+/* d * (numerator / f32(n - correction)) */
+static void grad_variance(const vt_gradient *g, uint32_t numerator, unsigned mask) {
   vt_builder *b = g->b;
   const int64_t correction = ((const vt_attr_var *)g->attrs)->correction;
   const uint32_t dev = build_deviation(b, g->in[0], mask);
   const uint32_t n = build_degrees_of_freedom(b, g->in[0], mask, correction);
-  g->d_in[0] = vt_build2(b, VT_OP_mul, dev, vt_build2(b, VT_OP_div, top, n));
+  g->d_in[0] = vt_build2(b, VT_OP_mul, dev, vt_build2(b, VT_OP_div, numerator, n));
 }
 
 void grad_var(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
-  if (!read_slope(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
+  if (!read_dy_and_mask(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
   const uint32_t twice =
       vt_build2(g->b, VT_OP_mul, vt_build_scalar_of_same_dtype(g->b, dy, 2.0), dy);
   grad_variance(g, twice, mask);
@@ -178,7 +179,7 @@ void grad_var(const vt_gradient *g) {
 void grad_std(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
-  if (!read_slope(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
+  if (!read_dy_and_mask(g, &((const vt_attr_var *)g->attrs)->axes, &dy, &mask)) return;
   const uint32_t y = vt_build_restore_axes(g->b, g->out[0], g->in[0], mask);
   grad_variance(g, vt_build2(g->b, VT_OP_div, dy, y), mask);
 }
@@ -188,7 +189,7 @@ void grad_logsumexp(const vt_gradient *g) {
   vt_builder *b = g->b;
   uint32_t dy;
   unsigned mask;
-  if (!read_reduce_slope(g, &dy, &mask)) return;
+  if (!read_reduce_dy_and_mask(g, &dy, &mask)) return;
   const uint32_t m = vt_build_reduce_over(b, VT_OP_max, g->in[0], mask);
   const uint32_t e = vt_build1(b, VT_OP_exp, vt_build2(b, VT_OP_sub, g->in[0], m));
   const uint32_t share = vt_build2(b, VT_OP_div, e, vt_build_reduce_over(b, VT_OP_sum, e, mask));

@@ -59,7 +59,7 @@ static int is_valid_name(const char *s) {
 
 /* ---- ops ---- */
 
-static void test_published_numbers(void) {
+static void test_published_op_numbers(void) {
   uint32_t seen = 0;
   for (size_t i = 0; i < COUNT(published); i++) {
     uint32_t number = published[i].first;
@@ -73,7 +73,7 @@ static void test_published_numbers(void) {
   CHECK(seen > 200 && vt_op_total() >= seen);
 }
 
-static void test_numbers_ascend(void) {
+static void test_op_numbers_ascend(void) {
   uint32_t last_prim = 0;
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
@@ -92,7 +92,7 @@ static void test_numbers_ascend(void) {
 
 /* Checks that a text like "x, w, b?" names as many operands as the op accepts. The last ones may be
  * optional, marked by a question mark. */
-static void check_operand_names(const vt_op_info *op) {
+static void check_operand_names_match_arity(const vt_op_info *op) {
   uint32_t names = 0, optional = 0, any = 0;
   for (const char *s = op->operands; *s != 0;) {
     const size_t n = strcspn(s, ",");
@@ -117,11 +117,11 @@ static void test_row_columns(void) {
     CHECK(op->check != NULL && op->shape != NULL && op->kernel != NULL && op->attrs != NULL);
     CHECK(strlen(op->help) > 4 && op->help[strlen(op->help) - 1] == '.');
     CHECK(op->min_in <= op->max_in);
-    check_operand_names(op);
+    check_operand_names_match_arity(op);
   }
 }
 
-static void test_arity(void) {
+static void test_wrong_operand_counts_refused(void) {
   for (uint32_t i = 0; i < vt_op_total(); i++) {
     const vt_op_info *op = vt_op_at(i);
     const vt_type in[6] = {{0}};
@@ -195,8 +195,8 @@ static uint32_t record_node(vt_builder *b, uint32_t op, const uint32_t *in, uint
   return r->next++;
 }
 
-static const char *record_init(recorder *r, const char *name, const void *attrs,
-                               const vt_type *type) {
+static const char *record_nodes_of_init(recorder *r, const char *name, const void *attrs,
+                                        const vt_type *type) {
   *r = (recorder){.next = 2};
   r->b = (vt_builder){.self = r, .node = record_node};
   const vt_init_args a = {&r->b, type, attrs, 0, 1};
@@ -207,7 +207,7 @@ static const char *record_init(recorder *r, const char *name, const void *attrs,
 static void expect_init_nodes(const char *name, const void *attrs, const vt_type *type,
                               const char *want) {
   recorder r;
-  const char *got = record_init(&r, name, attrs, type);
+  const char *got = record_nodes_of_init(&r, name, attrs, type);
   if (strcmp(got, want) != 0) report_test_failure(name, got);
 }
 
@@ -261,7 +261,7 @@ static void test_nodes_of_initialisers(void) {
 
 /* ---- type rules of ops that have no test file of their own ---- */
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   static const vt_attr_entropy far = {
       .size = sizeof far, .ignore = INT64_C(1) << 31, .reduction = VT_WORD_mean};
   static const vt_attr_entropy low = {
@@ -313,13 +313,13 @@ static void test_rules(void) {
 }
 
 int main(void) {
-  test_published_numbers();
-  test_numbers_ascend();
+  test_published_op_numbers();
+  test_op_numbers_ascend();
   test_row_columns();
-  test_arity();
+  test_wrong_operand_counts_refused();
   test_init_rows();
   test_stream_of_name();
   test_nodes_of_initialisers();
-  test_rules();
+  test_type_rules();
   TEST_DONE();
 }

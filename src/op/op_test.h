@@ -44,7 +44,7 @@ static inline void free_held(void) {
   while (n_held > 0) free(held[--n_held].p);
 }
 
-static inline size_t held_size(const void *p) {
+static inline size_t held_bytes(const void *p) {
   for (int i = 0; i < n_held; i++)
     if (held[i].p == p) return held[i].bytes;
   return 0;
@@ -190,7 +190,7 @@ static inline uint64_t hash_bytes(const void *p, size_t n) {
 
 /* Reports a failure if memory between the elements of a view was written. */
 static inline void check_gaps_unwritten(const char *name, const vt_view *v) {
-  const size_t size = vt_dtype_bytes(v->dtype), bytes = held_size(v->data);
+  const size_t size = vt_dtype_bytes(v->dtype), bytes = held_bytes(v->data);
   uint8_t *mine = calloc(bytes + 1, 1);
   const int64_t n = count_of_view(v);
   for (int64_t i = 0; i < n; i++) memset(mine + (size_t)element_offset(v, i) * size, 1, size);
@@ -237,7 +237,7 @@ static inline run_result run_op(uint32_t number, const void *attrs, const vt_vie
   run_result r = {.status = infer_type_of_views(op, a, in, n, &type)};
   if (r.status != VT_OK) return r;
   uint64_t before[8] = {0};
-  for (uint32_t i = 0; i < n; i++) before[i] = hash_bytes(in[i].data, held_size(in[i].data));
+  for (uint32_t i = 0; i < n; i++) before[i] = hash_bytes(in[i].data, held_bytes(in[i].data));
   r.out = view_new(type.dtype, type.rank, type.dim, layout);
   vt_kernel k = {.in = in, .n_in = n, .out = &r.out, .attrs = a};
   if (op->work != NULL) k.work = hold_new_memory((size_t)op->work(in, n) + 1);
@@ -246,7 +246,7 @@ static inline run_result run_op(uint32_t number, const void *attrs, const vt_vie
   r.value = k.value;
   check_gaps_unwritten(op->name, &r.out);
   for (uint32_t i = 0; i < n; i++)
-    if (before[i] != hash_bytes(in[i].data, held_size(in[i].data)))
+    if (before[i] != hash_bytes(in[i].data, held_bytes(in[i].data)))
       report_test_failure(op->name, "wrote into an operand");
   return r;
 }
@@ -337,7 +337,7 @@ static inline vt_status infer_rule_case(const rule_case *c, char got[VT_TYPE_TEX
   return s;
 }
 
-static inline void check_rules(const rule_case *c, size_t n) {
+static inline void check_type_rules(const rule_case *c, size_t n) {
   for (; n-- > 0; c++) {
     char got[VT_TYPE_TEXT] = "", status[16] = "", message[700];
     vt_diag d = {0};
@@ -353,7 +353,7 @@ static inline void check_rules(const rule_case *c, size_t n) {
     report_test_failure(vt_op_get(c->op)->name, message);
   }
 }
-#define CHECK_RULES(cases) check_rules(cases, sizeof(cases) / sizeof *(cases))
+#define CHECK_RULES(cases) check_type_rules(cases, sizeof(cases) / sizeof *(cases))
 
 /* Checks that an op whose operands have one dtype accepts exactly the dtypes of `listed`, which is
  * a text like "f32 f64 ". */
@@ -415,20 +415,22 @@ static inline double s_f64(const double *x, int64_t n) {
 
 /* T adds up the sums of D's blocks: in groups of eight, and the sums of the groups again in groups
  * of eight, and so on. Each sum starts from +0. */
-static inline float t_f32(const float *p, int64_t m) {
+static inline float t_f32(const float *block_sums, int64_t n_blocks) {
   float q[64], t = 0;
-  for (int64_t c = 0; m <= 8 && c < m; c++) t += p[c];
-  if (m <= 8) return t;
-  for (int64_t g = 0; 8 * g < m; g++) q[g] = t_f32(p + 8 * g, m - 8 * g < 8 ? m - 8 * g : 8);
-  return t_f32(q, (m + 7) / 8);
+  for (int64_t c = 0; n_blocks <= 8 && c < n_blocks; c++) t += block_sums[c];
+  if (n_blocks <= 8) return t;
+  for (int64_t g = 0; 8 * g < n_blocks; g++)
+    q[g] = t_f32(block_sums + 8 * g, n_blocks - 8 * g < 8 ? n_blocks - 8 * g : 8);
+  return t_f32(q, (n_blocks + 7) / 8);
 }
 
-static inline double t_f64(const double *p, int64_t m) {
+static inline double t_f64(const double *block_sums, int64_t n_blocks) {
   double q[64], t = 0;
-  for (int64_t c = 0; m <= 8 && c < m; c++) t += p[c];
-  if (m <= 8) return t;
-  for (int64_t g = 0; 8 * g < m; g++) q[g] = t_f64(p + 8 * g, m - 8 * g < 8 ? m - 8 * g : 8);
-  return t_f64(q, (m + 7) / 8);
+  for (int64_t c = 0; n_blocks <= 8 && c < n_blocks; c++) t += block_sums[c];
+  if (n_blocks <= 8) return t;
+  for (int64_t g = 0; 8 * g < n_blocks; g++)
+    q[g] = t_f64(block_sums + 8 * g, n_blocks - 8 * g < 8 ? n_blocks - 8 * g : 8);
+  return t_f64(q, (n_blocks + 7) / 8);
 }
 
 /* The dot product in order D of at most 512 blocks of 256. Products whose `present` is 0 are left

@@ -17,16 +17,16 @@ static int comes_before(const vt_view *x, int64_t p, int64_t q, int descending) 
                     : integer_of(x->dtype, a) < integer_of(x->dtype, b);
 }
 
-/* The row-major index of the element at position `to` of the line along `axis` that element i
+/* The row-major index of the element at position `position` of the line along `axis` that element i
  * belongs to. */
-static int64_t index_in_line(const vt_view *x, int64_t i, uint32_t axis, int64_t to) {
+static int64_t index_in_line(const vt_view *x, int64_t i, uint32_t axis, int64_t position) {
   index at = coordinates_of(x, i);
-  at.at[axis] = to;
+  at.at[axis] = position;
   return row_major_index(x, at.at);
 }
 
 /* The position of element i in its line after sorting. */
-static int64_t position_in_line(const vt_view *x, int64_t i, uint32_t axis, int descending) {
+static int64_t sorted_position_in_line(const vt_view *x, int64_t i, uint32_t axis, int descending) {
   const int64_t own = coordinates_of(x, i).at[axis];
   int64_t position = 0;
   for (int64_t j = 0; j < x->dim[axis]; j++) {
@@ -37,9 +37,9 @@ static int64_t position_in_line(const vt_view *x, int64_t i, uint32_t axis, int 
   return position;
 }
 
-static void check_position(const vt_view *x, int64_t i, uint32_t axis, int descending,
-                           const vt_view *values, const vt_view *indices) {
-  const int64_t position = position_in_line(x, i, axis, descending);
+static void check_sorted_position(const vt_view *x, int64_t i, uint32_t axis, int descending,
+                                  const vt_view *values, const vt_view *indices) {
+  const int64_t position = sorted_position_in_line(x, i, axis, descending);
   index to = coordinates_of(x, i);
   if (position >= indices->dim[axis]) return;
   const int64_t own = to.at[axis];
@@ -48,8 +48,8 @@ static void check_position(const vt_view *x, int64_t i, uint32_t axis, int desce
   if (values != NULL) check_copied("sort", values, row_major_index(values, to.at), get_bits(x, i));
 }
 
-static void check_sorted_view(const vt_view *x, uint32_t axis, int descending, int64_t k,
-                              int layout) {
+static void check_sort_argsort_top_k(const vt_view *x, uint32_t axis, int descending, int64_t k,
+                                     int layout) {
   const vt_attr_sort a = {.size = sizeof a, .axis = axis, .descending = descending};
   const vt_attr_top_k t = {.size = sizeof t, .k = k, .axis = axis, .least = !descending};
   const run_results sort = run_op_with_results(VT_OP_sort, &a, x, 1, layout);
@@ -58,9 +58,9 @@ static void check_sorted_view(const vt_view *x, uint32_t axis, int descending, i
   CHECK(sort.status == VT_OK && sort.n == 2 && arg.status == VT_OK);
   CHECK(top.status == VT_OK && top.n == 2 && top.out[0].dim[axis] == k);
   for (int64_t i = 0; i < count_of_view(x); i++) {
-    check_position(x, i, axis, descending, &sort.out[0], &sort.out[1]);
-    check_position(x, i, axis, descending, &top.out[0], &top.out[1]);
-    check_position(x, i, axis, descending, NULL, &arg.out);
+    check_sorted_position(x, i, axis, descending, &sort.out[0], &sort.out[1]);
+    check_sorted_position(x, i, axis, descending, &top.out[0], &top.out[1]);
+    check_sorted_position(x, i, axis, descending, NULL, &arg.out);
   }
 }
 
@@ -85,13 +85,13 @@ static void test_random_views(void) {
         const int64_t length = lines[s].dim[lines[s].axis];
         const vt_view x = random_view(dtype, lines[s].rank, lines[s].dim, n % LAYOUTS, &state);
         if (n >= 4) make_ties(&x, &state);
-        check_sorted_view(&x, lines[s].axis, n % 2, n == 3 ? length : length / (n + 1),
-                          (n + 1) % LAYOUTS);
+        check_sort_argsort_top_k(&x, lines[s].axis, n % 2, n == 3 ? length : length / (n + 1),
+                                 (n + 1) % LAYOUTS);
         free_held();
       }
 }
 
-static void test_order_by_hand(void) {
+static void test_order_of_special_values(void) {
   static const float given[8] = {1.0f, NAN, -0.0f, INFINITY, 0.0f, -INFINITY, 1.0f, -1.0f};
   static const int64_t up[8] = {5, 7, 2, 4, 0, 6, 3, 1}, down[8] = {1, 3, 0, 6, 4, 2, 7, 5};
   static const int64_t dim[1] = {8};
@@ -107,7 +107,7 @@ static void test_order_by_hand(void) {
   free_held();
 }
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   const int64_t b = INT64_MIN;
   const vt_attr_sort axis_0 = {.size = sizeof axis_0}, last = {.size = sizeof last, .axis = -1};
   const vt_attr_sort axis_1 = {.size = sizeof axis_1, .axis = 1};
@@ -137,7 +137,7 @@ static void test_rules(void) {
 
 int main(void) {
   test_random_views();
-  test_order_by_hand();
-  test_rules();
+  test_order_of_special_values();
+  test_type_rules();
   TEST_DONE();
 }

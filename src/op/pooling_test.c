@@ -75,8 +75,8 @@ static vt_view new_spatial_tensor(uint32_t dtype, const problem *p, const int64_
   return view_new(dtype, p->axes + 2, dim, layout);
 }
 
-static void to_coordinates(int64_t e, uint32_t n, const int64_t *dim, int64_t *out) {
-  for (uint32_t i = n; i-- > 0; e /= dim[i]) out[i] = e % dim[i];
+static void index_to_coordinates(int64_t index, uint32_t rank, const int64_t *dim, int64_t *out) {
+  for (uint32_t i = rank; i-- > 0; index /= dim[i]) out[i] = index % dim[i];
 }
 
 static int64_t product_of(const int64_t *dim, uint32_t n) {
@@ -87,11 +87,11 @@ static int64_t product_of(const int64_t *dim, uint32_t n) {
 
 /* The index, in its plane, of tap t of window w; -1 for a tap in the padding, -2 for a tap beyond
  * the padding. */
-static int64_t tap_index(const problem *p, int64_t w, int64_t t) {
+static int64_t tap_index_or_padding(const problem *p, int64_t w, int64_t t) {
   int64_t window[3], tap[3], place = 0;
   int padding = 0, beyond = 0;
-  to_coordinates(w, p->axes, p->windows, window);
-  to_coordinates(t, p->axes, p->kernel, tap);
+  index_to_coordinates(w, p->axes, p->windows, window);
+  index_to_coordinates(t, p->axes, p->kernel, tap);
   for (uint32_t i = 0; i < p->axes; i++) {
     const int64_t x = window[i] * p->stride[i] + tap[i] * p->dilation[i] - p->low[i];
     padding |= x < 0 || x >= p->in[i];
@@ -107,12 +107,14 @@ static double comparable_value(const vt_view *v, int64_t i) {
   return (double)integer_of(v->dtype, get_bits(v, i));
 }
 
-static int64_t index_of_max(const problem *p, const vt_view *x, int64_t base, int64_t w) {
+static int64_t index_of_max_in_window(const problem *p, const vt_view *x, int64_t plane_start,
+                                      int64_t w) {
   int64_t best = -1;
   for (int64_t t = 0; t < product_of(p->kernel, p->axes); t++) {
-    const int64_t e = tap_index(p, w, t);
+    const int64_t e = tap_index_or_padding(p, w, t);
     if (e < 0) continue;
-    if (best < 0 || comes_above(comparable_value(x, base + e), comparable_value(x, base + best)))
+    if (best < 0 ||
+        comes_above(comparable_value(x, plane_start + e), comparable_value(x, plane_start + best)))
       best = e;
   }
   return best;
@@ -132,30 +134,31 @@ static double rounded_quotient(uint32_t dtype, double x, int64_t n) {
 static int64_t window_divisor(const problem *p, int64_t w, int count_padding) {
   int64_t n = 0;
   for (int64_t t = 0; t < product_of(p->kernel, p->axes); t++)
-    n += tap_index(p, w, t) >= (count_padding ? -1 : 0);
+    n += tap_index_or_padding(p, w, t) >= (count_padding ? -1 : 0);
   return n;
 }
 
-static double expected_average(const problem *p, const vt_view *x, int64_t base, int64_t w,
-                               int padding) {
+static double expected_average(const problem *p, const vt_view *x, int64_t plane_start, int64_t w,
+                               int count_padding) {
   double tap[MOST];
   const int64_t taps = product_of(p->kernel, p->axes);
   for (int64_t t = 0; t < taps; t++) {
-    const int64_t e = tap_index(p, w, t);
-    tap[t] = e < 0 ? 0.0 : number_at(x, base + e);
+    const int64_t e = tap_index_or_padding(p, w, t);
+    tap[t] = e < 0 ? 0.0 : number_at(x, plane_start + e);
   }
   return rounded_quotient(x->dtype, sum_in_order_s(x->dtype, tap, taps),
-                          window_divisor(p, w, padding));
+                          window_divisor(p, w, count_padding));
 }
 
 static uint64_t bits_of_number(uint32_t dtype, double x) {
   return dtype == F64 ? vt_f64_bits(x) : vt_f32_bits((float)x);
 }
 
-static void check_avg_values(const problem *p, const vt_view *x, const vt_view *y, int padding) {
+static void check_avg_values(const problem *p, const vt_view *x, const vt_view *y,
+                             int count_padding) {
   const int64_t windows = product_of(p->windows, p->axes), plane = product_of(p->in, p->axes);
   for (int64_t e = 0; e < count_of_view(y); e++) {
-    const double want = expected_average(p, x, e / windows * plane, e % windows, padding);
+    const double want = expected_average(p, x, e / windows * plane, e % windows, count_padding);
     if (!expect_bits("avg_pool", y, e, bits_of_number(x->dtype, want))) return;
   }
 }
@@ -164,7 +167,8 @@ static void check_max_values(const problem *p, const vt_view *x, const vt_view *
                              const vt_view *index) {
   const int64_t windows = product_of(p->windows, p->axes), plane = product_of(p->in, p->axes);
   for (int64_t e = 0; e < count_of_view(y); e++) {
-    const int64_t base = e / windows * plane, best = index_of_max(p, x, base, e % windows);
+    const int64_t base = e / windows * plane,
+                  best = index_of_max_in_window(p, x, base, e % windows);
     if (!expect_bits("max_pool", y, e, get_bits(x, base + best))) return;
     if (!expect_bits("max_pool_index", index, e, (uint64_t)best)) return;
   }
@@ -173,32 +177,33 @@ static void check_max_values(const problem *p, const vt_view *x, const vt_view *
 /* The gradient of element e: the sum in order S of the contributions of all windows, in ascending
  * order. For a max pool (x is not NULL) a window contributes if its first maximum is e, for an
  * average pool if e is one of its taps. */
-static double gradient_of_element(const problem *p, const vt_view *x, const vt_view *dy,
-                                  int64_t plane, int64_t e, int padding) {
+static double gradient_of_element(const problem *p, const vt_view *max_pool_x, const vt_view *dy,
+                                  int64_t plane, int64_t e, int count_padding) {
   double part[MOST];
   int64_t n = 0;
   const int64_t windows = product_of(p->windows, p->axes), size = product_of(p->in, p->axes);
   for (int64_t w = 0; w < windows; w++) {
     const double g = number_at(dy, plane * windows + w);
     int inside = 0;
-    if (x != NULL && index_of_max(p, x, plane * size, w) == e) part[n++] = g;
-    for (int64_t t = 0; x == NULL && t < product_of(p->kernel, p->axes); t++)
-      inside |= tap_index(p, w, t) == e;
-    if (inside) part[n++] = rounded_quotient(dy->dtype, g, window_divisor(p, w, padding));
+    if (max_pool_x != NULL && index_of_max_in_window(p, max_pool_x, plane * size, w) == e)
+      part[n++] = g;
+    for (int64_t t = 0; max_pool_x == NULL && t < product_of(p->kernel, p->axes); t++)
+      inside |= tap_index_or_padding(p, w, t) == e;
+    if (inside) part[n++] = rounded_quotient(dy->dtype, g, window_divisor(p, w, count_padding));
   }
   return sum_in_order_s(dy->dtype, part, n);
 }
 
-static void check_gradient_bits(const char *name, const problem *p, const vt_view *x,
-                                const vt_view *dy, const vt_view *dx, int padding) {
+static void check_gradient_bits(const char *name, const problem *p, const vt_view *max_pool_x,
+                                const vt_view *dy, const vt_view *dx, int count_padding) {
   const int64_t size = product_of(p->in, p->axes);
   for (int64_t e = 0; e < count_of_view(dx); e++) {
-    const double want = gradient_of_element(p, x, dy, e / size, e % size, padding);
+    const double want = gradient_of_element(p, max_pool_x, dy, e / size, e % size, count_padding);
     if (!expect_bits(name, dx, e, bits_of_number(dx->dtype, want))) return;
   }
 }
 
-static int has_windows(const problem *p, const vt_view *y) {
+static int has_expected_shape(const problem *p, const vt_view *y) {
   return memcmp(y->dim + 2, p->windows, p->axes * sizeof *p->windows) == 0;
 }
 
@@ -208,8 +213,8 @@ static void check_max_pools(const problem *p, uint32_t dtype, int layout, uint64
   const run_result y = run_op(VT_OP_max_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
   CHECK(y.status == (p->has_empty_window ? VT_VERIFY : VT_OK));
   if (y.status != VT_OK) return;
-  CHECK(has_windows(p, &y.out));
-  if (!has_windows(p, &y.out)) return;
+  CHECK(has_expected_shape(p, &y.out));
+  if (!has_expected_shape(p, &y.out)) return;
   const run_result index = run_op(VT_OP_max_pool_index, &a, &x, 1, (layout + 2) % LAYOUTS);
   CHECK(index.status == VT_OK);
   check_max_values(p, &x, &y.out, &index.out);
@@ -257,9 +262,9 @@ static void test_first_maximum_wins(void) {
     }
 }
 
-static void check_avg_pools(const problem *p, uint32_t dtype, int layout, int padding, int any,
-                            uint64_t *state) {
-  const vt_attr_avg_pool a = avg_pool_attrs(p, padding);
+static void check_avg_pools(const problem *p, uint32_t dtype, int layout, int count_padding,
+                            int any_class, uint64_t *state) {
+  const vt_attr_avg_pool a = avg_pool_attrs(p, count_padding);
   const vt_attr_avg_pool_grad back = {.size = sizeof back,
                                       .kernel = a.kernel,
                                       .stride = a.stride,
@@ -267,22 +272,23 @@ static void check_avg_pools(const problem *p, uint32_t dtype, int layout, int pa
                                       .low = a.low,
                                       .high = a.high,
                                       .ceil = a.ceil,
-                                      .count_padding = padding,
+                                      .count_padding = count_padding,
                                       .from = attr_list_of(p->in, p->axes)};
   vt_view x = new_spatial_tensor(dtype, p, p->in, layout),
           dy = new_spatial_tensor(dtype, p, p->windows, layout);
-  x = any ? fill_any(x, state) : fill_ordinary(x, state);
-  dy = any ? fill_any(dy, state) : fill_ordinary(dy, state);
+  x = any_class ? fill_any(x, state) : fill_ordinary(x, state);
+  dy = any_class ? fill_any(dy, state) : fill_ordinary(dy, state);
   const run_result y = run_op(VT_OP_avg_pool, &a, &x, 1, (layout + 1) % LAYOUTS);
   CHECK(y.status == VT_OK);
   if (y.status != VT_OK) return;
-  CHECK(has_windows(p, &y.out));
-  if (!has_windows(p, &y.out)) return;
-  check_avg_values(p, &x, &y.out, padding);
+  CHECK(has_expected_shape(p, &y.out));
+  if (!has_expected_shape(p, &y.out)) return;
+  check_avg_values(p, &x, &y.out, count_padding);
   check_decomposition(VT_OP_avg_pool, &a, &x, 1);
   const run_result dx = run_op(VT_OP_avg_pool_grad, &back, &dy, 1, (layout + 2) % LAYOUTS);
   CHECK(dx.status == VT_OK);
-  if (dx.status == VT_OK) check_gradient_bits("avg_pool_grad", p, NULL, &dy, &dx.out, padding);
+  if (dx.status == VT_OK)
+    check_gradient_bits("avg_pool_grad", p, NULL, &dy, &dx.out, count_padding);
   check_decomposition(VT_OP_avg_pool_grad, &back, &dy, 1);
 }
 
@@ -340,8 +346,9 @@ static vt_view fill_with_exact_fractions(vt_view v, uint64_t *state) {
   return v;
 }
 
-/* Fills v with different values whose distances are larger than the step of check_gradient. */
-static vt_view distinct_values(vt_view v, uint64_t *state) {
+/* Fills v with different values whose distances are larger than the step of
+ * check_gradient_by_difference. */
+static vt_view fill_with_distinct_values(vt_view v, uint64_t *state) {
   const int64_t n = count_of_view(&v);
   for (int64_t i = 0; i < n; i++) put_number(&v, i, (double)i);
   for (int64_t i = n; i > 1; i--) {
@@ -362,7 +369,8 @@ static void test_gradients_by_differences(void) {
       const double bound = bits & 1 ? 1e-12 : 1e-4;
       const vt_attr_max_pool m = max_pool_attrs(p);
       const vt_attr_avg_pool a = avg_pool_attrs(p, bits >> 1);
-      const vt_view x = distinct_values(new_spatial_tensor(dtype, p, p->in, DENSE), &state);
+      const vt_view x =
+          fill_with_distinct_values(new_spatial_tensor(dtype, p, p->in, DENSE), &state);
       const vt_view flat =
           fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->in, DENSE), &state);
       const vt_view pair[2] = {
@@ -372,14 +380,15 @@ static void test_gradients_by_differences(void) {
           a.dilation,  a.low,           a.high,
           a.ceil,      a.count_padding, attr_list_of(p->in, p->axes)};
       if (!p->has_empty_window) {
-        check_gradient(VT_OP_max_pool, &m, &x, 1, 0, 0.25, bound, &state);
-        check_gradient(VT_OP_max_pool_grad, &m, pair, 2, 1, 0.25, bound, &state);
-        check_gradient(VT_OP_avg_pool, &a, &flat, 1, 0, 0.25, bound, &state);
-        check_gradient(VT_OP_avg_pool_grad, &back, &pair[1], 1, 0, 0.25, bound, &state);
+        check_gradient_by_difference(VT_OP_max_pool, &m, &x, 1, 0, 0.25, bound, &state);
+        check_gradient_by_difference(VT_OP_max_pool_grad, &m, pair, 2, 1, 0.25, bound, &state);
+        check_gradient_by_difference(VT_OP_avg_pool, &a, &flat, 1, 0, 0.25, bound, &state);
+        check_gradient_by_difference(VT_OP_avg_pool_grad, &back, &pair[1], 1, 0, 0.25, bound,
+                                     &state);
       }
       if (product_of(p->in, p->axes) > 0) {
-        check_gradient(VT_OP_global_max_pool, NULL, &x, 1, 0, 0.25, bound, &state);
-        check_gradient(VT_OP_global_avg_pool, NULL, &flat, 1, 0, 0.25, bound, &state);
+        check_gradient_by_difference(VT_OP_global_max_pool, NULL, &x, 1, 0, 0.25, bound, &state);
+        check_gradient_by_difference(VT_OP_global_avg_pool, NULL, &flat, 1, 0, 0.25, bound, &state);
       }
       free_held();
     }
@@ -387,7 +396,7 @@ static void test_gradients_by_differences(void) {
 
 /* ---- type rules ---- */
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   static const vt_attr_max_pool k3 = {.size = sizeof k3, .kernel = {1, {3}}},
                                 none = {.size = sizeof none},
                                 k0 = {.size = sizeof k0, .kernel = {1, {0}}},
@@ -442,13 +451,13 @@ static void test_rules(void) {
 
 /* The decomposition stores the padded planes and the taps of all windows in tensors, so their sizes
  * are limited. */
-static void test_too_large_is_refused(void) {
+static void test_too_large_pools_refused(void) {
   static const vt_attr_avg_pool
-      distinct_values = {.size = sizeof distinct_values,
-                         .kernel = {1, {1}},
-                         .stride = {1, {T40}},
-                         .low = {1, {T40}},
-                         .count_padding = 1},
+      before = {.size = sizeof before,
+                .kernel = {1, {1}},
+                .stride = {1, {T40}},
+                .low = {1, {T40}},
+                .count_padding = 1},
       after = {.size = sizeof after, .kernel = {1, {1}}, .high = {1, {T40}}, .stride = {1, {T40}}},
       all = {.size = sizeof all, .kernel = {1, {T40}}, .low = {1, {T40 - 5}}},
       fits = {.size = sizeof fits, .kernel = {1, {T40}}, .low = {1, {T40 - 9}}},
@@ -466,8 +475,8 @@ static void test_too_large_is_refused(void) {
                                              .low = {1, {T40}},
                                              .from = {1, {4}}};
   static const rule_case cases[] = {
-      {VT_OP_avg_pool, &distinct_values, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
-      {VT_OP_avg_pool, &distinct_values, "f32[B, 1, 4]",
+      {VT_OP_avg_pool, &before, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
+      {VT_OP_avg_pool, &before, "f32[B, 1, 4]",
        "f32[B, 1, 2]"}, /* accepted: the size of axis 0 is checked once B is bound */
       {VT_OP_avg_pool, &after, "f32[1, 1, 4]", "!limit: 2^40 elements in a padded plane"},
       {VT_OP_avg_pool, &all, "f32[1, 1, 9]", "!limit: 2^40 elements in a padded plane"},
@@ -499,11 +508,11 @@ static void test_empty_results_need_little_memory(void) {
                                              .from = {1, {4}}};
   static const vt_attr_max_pool max = {
       .size = sizeof max, .kernel = {1, {T40 / 2}}, .low = {1, {T40 / 2 - 1}}};
-  check_largest_value(VT_OP_avg_pool, &avg, "f32[0, 1, 4]", 64);
-  check_largest_value(VT_OP_avg_pool_grad, &back, "f32[0, 1, 2]", 64);
-  check_largest_value(VT_OP_max_pool, &max, "i8[1, 0, 4]", 64);
-  check_largest_value(VT_OP_max_pool_index, &max, "f64[0, 3, 4]", 64);
-  check_largest_value(VT_OP_max_pool_grad, &max, "f32[0, 1, 4]; f32[0, 1, 1]", 64);
+  check_largest_value_bytes(VT_OP_avg_pool, &avg, "f32[0, 1, 4]", 64);
+  check_largest_value_bytes(VT_OP_avg_pool_grad, &back, "f32[0, 1, 2]", 64);
+  check_largest_value_bytes(VT_OP_max_pool, &max, "i8[1, 0, 4]", 64);
+  check_largest_value_bytes(VT_OP_max_pool_index, &max, "f64[0, 3, 4]", 64);
+  check_largest_value_bytes(VT_OP_max_pool_grad, &max, "f32[0, 1, 4]; f32[0, 1, 1]", 64);
 }
 
 /* If an axis has only one window, its stride may be longer than the axis. */
@@ -516,7 +525,7 @@ static void test_stride_longer_than_axis(void) {
   uint64_t state = 31;
   const vt_view x = fill_ordinary(view_new(F32, 4, dim, DENSE), &state);
   check_decomposition(VT_OP_avg_pool, &a, &x, 1);
-  check_largest_value(VT_OP_avg_pool, &wide, "f32[1, 1, 3, 3]", UINT64_C(1) << 29);
+  check_largest_value_bytes(VT_OP_avg_pool, &wide, "f32[1, 1, 3, 3]", UINT64_C(1) << 29);
   free_held();
 }
 
@@ -526,8 +535,8 @@ int main(void) {
   test_avg_pools();
   test_global_pools();
   test_gradients_by_differences();
-  test_rules();
-  test_too_large_is_refused();
+  test_type_rules();
+  test_too_large_pools_refused();
   test_empty_results_need_little_memory();
   test_stride_longer_than_axis();
   TEST_DONE();

@@ -20,30 +20,30 @@ static void expect_same_bits(const char *name, const vt_view *a, const vt_view *
 }
 
 /* The bits of a scale or zero point: one for all elements, or one per position along the axis. */
-static uint64_t bits_along_axis(const vt_view *v, int64_t along) {
+static uint64_t scale_or_zero_point_bits(const vt_view *v, int64_t along) {
   return get_bits(v, v->rank ? along : 0);
 }
 
-static void check_quantize(uint32_t zp, int axis, int layout, uint64_t *state) {
+static void check_quantize(uint32_t zero_dtype, int axis, int layout, uint64_t *state) {
   const int64_t dim[3] = {3, 4, 5}, one = axis < 0 ? 1 : dim[axis];
   const vt_attr_quant attrs = {.size = sizeof attrs, .axis = axis < 0 ? 2 : axis};
   const uint32_t rank = axis < 0 ? 0 : 1;
   vt_view in[3] = {fill_any(view_new(F32, 3, dim, layout), state),
                    fill_ordinary(view_new(F32, rank, &one, layout), state),
-                   fill_any(view_new(zp, rank, &one, layout), state)};
+                   fill_any(view_new(zero_dtype, rank, &one, layout), state)};
   for (int64_t i = 0; i < 60; i += 2)
     put_bits(&in[0], i, vt_f32_bits((float)((int64_t)(random_u64(state) % 600) - 300) * 0.5f));
   if (axis < 0) put_bits(&in[1], 0, vt_f32_bits(1.0f));
   const run_result q = run_op(VT_OP_quantize, &attrs, in, 3, layout);
   const run_result f = run_op(VT_OP_fake_quantize, &attrs, in, 3, layout);
-  CHECK(q.status == VT_OK && f.status == VT_OK && q.out.dtype == zp);
+  CHECK(q.status == VT_OK && f.status == VT_OK && q.out.dtype == zero_dtype);
   for (int64_t i = 0; i < 60; i++) {
     const int64_t index[3] = {i / 20, i / 5 % 4, i % 5}, along = axis < 0 ? 0 : index[axis];
-    const float scale = vt_f32_from_bits((uint32_t)bits_along_axis(&in[1], along));
-    const int64_t zero = integer_of(zp, bits_along_axis(&in[2], along));
-    const int64_t want =
-        quantized_level(get_f32(&in[0], i), scale, zero, zp == I8 ? -128 : 0, zp == I8 ? 127 : 255);
-    expect_bits("quantize", &q.out, i, truncate_bits(zp, (uint64_t)want));
+    const float scale = vt_f32_from_bits((uint32_t)scale_or_zero_point_bits(&in[1], along));
+    const int64_t zero = integer_of(zero_dtype, scale_or_zero_point_bits(&in[2], along));
+    const int64_t want = quantized_level(get_f32(&in[0], i), scale, zero,
+                                         zero_dtype == I8 ? -128 : 0, zero_dtype == I8 ? 127 : 255);
+    expect_bits("quantize", &q.out, i, truncate_bits(zero_dtype, (uint64_t)want));
     expect_bits("fake_quantize", &f.out, i, vt_f32_bits((float)(want - zero) * scale));
   }
   const vt_view lq = run_decomposition(VT_OP_quantize, &attrs, in, 3);
@@ -64,7 +64,7 @@ static void test_quantize(void) {
 }
 
 /* quantize rounds ties to even and clamps values out of range. */
-static void test_rounding_and_clamping(void) {
+static void test_quantize_rounds_and_clamps(void) {
   static const float x[8] = {0.5f, 1.5f, -0.5f, -2.5f, 1000.0f, -1000.0f, NAN, INFINITY};
   static const int64_t want[8] = {0, 2, 0, -2, 127, -128, 0, 127};
   const int64_t eight = 8;
@@ -105,21 +105,24 @@ static void test_dequantize(void) {
 
 /* ---- products ---- */
 
-static void check_matmul_int(uint32_t ta, uint32_t tb, uint32_t zeros, int64_t k, uint64_t *state) {
-  const int64_t a[2] = {3, k}, b[2] = {k, 4}, columns = 4;
-  const vt_view in[4] = {fill_any(view_new(ta, 2, a, GAPS), state),
-                         fill_any(view_new(tb, 2, b, TRANSPOSED), state),
-                         fill_any(view_new(ta, 0, NULL, DENSE), state),
-                         fill_any(view_new(tb, zeros == 2 ? 1 : 0, &columns, DENSE), state)};
-  const run_result r = run_op(VT_OP_matmul_int, NULL, in, zeros == 0 ? 2 : 4, TRANSPOSED);
+static void check_matmul_int(uint32_t dtype_a, uint32_t dtype_b, uint32_t zero_points,
+                             int64_t depth, uint64_t *state) {
+  const int64_t a[2] = {3, depth}, b[2] = {depth, 4}, columns = 4;
+  const vt_view in[4] = {
+      fill_any(view_new(dtype_a, 2, a, GAPS), state),
+      fill_any(view_new(dtype_b, 2, b, TRANSPOSED), state),
+      fill_any(view_new(dtype_a, 0, NULL, DENSE), state),
+      fill_any(view_new(dtype_b, zero_points == 2 ? 1 : 0, &columns, DENSE), state)};
+  const run_result r = run_op(VT_OP_matmul_int, NULL, in, zero_points == 0 ? 2 : 4, TRANSPOSED);
   CHECK(r.status == VT_OK && r.out.dtype == I32);
   for (int64_t i = 0; i < 12; i++) {
-    const int64_t za = zeros ? integer_of(ta, get_bits(&in[2], 0)) : 0;
-    const int64_t zb = zeros ? integer_of(tb, bits_along_axis(&in[3], i % 4)) : 0;
+    const int64_t za = zero_points ? integer_of(dtype_a, get_bits(&in[2], 0)) : 0;
+    const int64_t zb =
+        zero_points ? integer_of(dtype_b, scale_or_zero_point_bits(&in[3], i % 4)) : 0;
     int64_t sum = 0;
-    for (int64_t j = 0; j < k; j++)
-      sum += (integer_of(ta, get_bits(&in[0], i / 4 * k + j)) - za) *
-             (integer_of(tb, get_bits(&in[1], j * 4 + i % 4)) - zb);
+    for (int64_t j = 0; j < depth; j++)
+      sum += (integer_of(dtype_a, get_bits(&in[0], i / 4 * depth + j)) - za) *
+             (integer_of(dtype_b, get_bits(&in[1], j * 4 + i % 4)) - zb);
     expect_bits("matmul_int", &r.out, i, truncate_bits(I32, (uint64_t)sum));
   }
   free_held();
@@ -135,22 +138,23 @@ static void test_matmul_int(void) {
 
 /* Checks linear_int with x of shape [2, 3, k] and the first n_in of its operands: x, w, zero points
  * of x and w, bias. */
-static void check_linear_int(uint32_t tx, uint32_t tw, uint32_t n_in, int64_t k, uint64_t *state) {
-  const int64_t x[3] = {2, 3, k}, w[2] = {k, 4}, columns = 4;
-  const vt_view in[5] = {fill_any(view_new(tx, 3, x, TRANSPOSED), state),
-                         fill_any(view_new(tw, 2, w, GAPS), state),
-                         fill_any(view_new(tx, 0, NULL, DENSE), state),
-                         fill_any(view_new(tw, (uint32_t)k & 1, &columns, GAPS), state),
+static void check_linear_int(uint32_t dtype_x, uint32_t dtype_w, uint32_t n_in, int64_t depth,
+                             uint64_t *state) {
+  const int64_t x[3] = {2, 3, depth}, w[2] = {depth, 4}, columns = 4;
+  const vt_view in[5] = {fill_any(view_new(dtype_x, 3, x, TRANSPOSED), state),
+                         fill_any(view_new(dtype_w, 2, w, GAPS), state),
+                         fill_any(view_new(dtype_x, 0, NULL, DENSE), state),
+                         fill_any(view_new(dtype_w, (uint32_t)depth & 1, &columns, GAPS), state),
                          fill_any(view_new(I32, 1, &columns, GAPS), state)};
   const run_result r = run_op(VT_OP_linear_int, NULL, in, n_in, TRANSPOSED);
   CHECK(r.status == VT_OK && r.out.dtype == I32);
   for (int64_t i = 0; i < 24; i++) {
-    const int64_t zx = n_in > 2 ? integer_of(tx, get_bits(&in[2], 0)) : 0;
-    const int64_t zw = n_in > 3 ? integer_of(tw, bits_along_axis(&in[3], i % 4)) : 0;
+    const int64_t zx = n_in > 2 ? integer_of(dtype_x, get_bits(&in[2], 0)) : 0;
+    const int64_t zw = n_in > 3 ? integer_of(dtype_w, scale_or_zero_point_bits(&in[3], i % 4)) : 0;
     int64_t sum = n_in > 4 ? integer_of(I32, get_bits(&in[4], i % 4)) : 0;
-    for (int64_t j = 0; j < k; j++)
-      sum += (integer_of(tx, get_bits(&in[0], i / 4 * k + j)) - zx) *
-             (integer_of(tw, get_bits(&in[1], j * 4 + i % 4)) - zw);
+    for (int64_t j = 0; j < depth; j++)
+      sum += (integer_of(dtype_x, get_bits(&in[0], i / 4 * depth + j)) - zx) *
+             (integer_of(dtype_w, get_bits(&in[1], j * 4 + i % 4)) - zw);
     expect_bits("linear_int", &r.out, i, truncate_bits(I32, (uint64_t)sum));
   }
   free_held();
@@ -165,7 +169,7 @@ static void test_linear_int(void) {
 }
 
 /* The longest sum that is allowed, of the largest products, fits into i32. */
-static void test_largest_sums(void) {
+static void test_largest_sum_fits_i32(void) {
   const int64_t a[2] = {1, 131071}, b[2] = {131071, 1};
   const vt_view in[2] = {view_new(I8, 2, a, DENSE), view_new(I8, 2, b, DENSE)};
   memset(in[0].data, 0x80, 131071);
@@ -178,7 +182,7 @@ static void test_largest_sums(void) {
 static const vt_attr_quant far_axis = {.size = sizeof far_axis, .axis = INT64_MIN};
 static const vt_attr_quant low_axis = {.size = sizeof low_axis, .axis = -2};
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   static const rule_case cases[] = {
       {VT_OP_matmul_int, NULL, "i8[B, 131071]; i8[131071, T]", "i32[B, T]"},
       {VT_OP_matmul_int, NULL, "i8[B, 131072]; i8[131072, T]", "!limit: the most is 131071"},
@@ -227,11 +231,11 @@ static void test_rules(void) {
 
 int main(void) {
   test_quantize();
-  test_rounding_and_clamping();
+  test_quantize_rounds_and_clamps();
   test_dequantize();
   test_matmul_int();
   test_linear_int();
-  test_largest_sums();
-  test_rules();
+  test_largest_sum_fits_i32();
+  test_type_rules();
   TEST_DONE();
 }

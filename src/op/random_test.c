@@ -10,28 +10,29 @@ enum { F32 = VT_DTYPE_F32, I64 = VT_DTYPE_I64 };
 
 /* Philox4x32-10: ten rounds on the counter (block low, block high, stream, step) with the key (seed
  * low, seed high). */
-static void philox(uint64_t seed, uint32_t stream, uint32_t step, uint64_t block, uint32_t c[4]) {
+static void philox(uint64_t seed, uint32_t stream, uint32_t step, uint64_t block,
+                   uint32_t words[4]) {
   uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-  c[0] = (uint32_t)block;
-  c[1] = (uint32_t)(block >> 32);
-  c[2] = stream;
-  c[3] = step;
+  words[0] = (uint32_t)block;
+  words[1] = (uint32_t)(block >> 32);
+  words[2] = stream;
+  words[3] = step;
   for (int round = 0; round < 10; round++) {
-    const uint64_t even = UINT64_C(0xD2511F53) * c[0], odd = UINT64_C(0xCD9E8D57) * c[2];
-    const uint32_t next[4] = {(uint32_t)(odd >> 32) ^ c[1] ^ k0, (uint32_t)odd,
-                              (uint32_t)(even >> 32) ^ c[3] ^ k1, (uint32_t)even};
-    memcpy(c, next, sizeof next);
+    const uint64_t even = UINT64_C(0xD2511F53) * words[0], odd = UINT64_C(0xCD9E8D57) * words[2];
+    const uint32_t next[4] = {(uint32_t)(odd >> 32) ^ words[1] ^ k0, (uint32_t)odd,
+                              (uint32_t)(even >> 32) ^ words[3] ^ k1, (uint32_t)even};
+    memcpy(words, next, sizeof next);
     k0 += 0x9E3779B9u;
     k1 += 0xBB67AE85u;
   }
 }
 
-static float uniform_from(const uint32_t w[4], int64_t i) {
+static float uniform_from_words(const uint32_t w[4], int64_t i) {
   /* w / 256 has 24 bits, so the conversion and the division by 2^24 are exact. */
   return (float)(w[i % 4] / 256) / 16777216.0f;
 }
 
-static float normal_from(const uint32_t w[4], int64_t i) {
+static float normal_from_words(const uint32_t w[4], int64_t i) {
   const uint32_t even = w[i % 4 < 2 ? 0 : 2], odd = w[i % 4 < 2 ? 1 : 3];
   const float u = ((float)(even / 256) + 1.0f) / 16777216.0f;
   const float t = (float)(odd / 256) / 16777216.0f;
@@ -66,8 +67,8 @@ static void check_random_op(uint32_t op, const draw *d, const vt_attr_list *shap
     uint32_t w[4];
     philox((uint64_t)d->seed, (uint32_t)d->stream, (uint32_t)d->step, (uint64_t)i / 4, w);
     const uint64_t want = op == VT_OP_random_bits      ? w[i % 4]
-                          : op == VT_OP_random_uniform ? vt_f32_bits(uniform_from(w, i))
-                                                       : vt_f32_bits(normal_from(w, i));
+                          : op == VT_OP_random_uniform ? vt_f32_bits(uniform_from_words(w, i))
+                                                       : vt_f32_bits(normal_from_words(w, i));
     if (!expect_bits(vt_op_get(op)->name, &r.out, i, want)) break;
   }
   free_held();
@@ -236,14 +237,14 @@ static float perturbed_by_gumbel_noise(const draw *d, const vt_view *x, int64_t 
 
 /* Sorts the n elements i, i + step, i + 2*step, ... of x by their perturbed values, the greatest
  * first, and returns the position of the element i + j*step. */
-static int64_t position_after_sorting(const draw *d, const vt_view *x, int64_t i, int64_t step,
-                                      int64_t n, int64_t j) {
-  const float own = perturbed_by_gumbel_noise(d, x, i + j * step);
+static int64_t position_by_perturbed_value(const draw *d, const vt_view *x, int64_t first,
+                                           int64_t step, int64_t n, int64_t member) {
+  const float own = perturbed_by_gumbel_noise(d, x, first + member * step);
   int64_t before = 0;
   for (int64_t k = 0; k < n; k++) {
-    const float other = perturbed_by_gumbel_noise(d, x, i + k * step);
+    const float other = perturbed_by_gumbel_noise(d, x, first + k * step);
     before += comes_above((double)other, (double)own) ||
-              (k < j && !comes_above((double)own, (double)other));
+              (k < member && !comes_above((double)own, (double)other));
   }
   return before;
 }
@@ -262,7 +263,7 @@ static void test_categorical(void) {
       for (int64_t line = 0; line < 20; line++)
         for (int64_t j = 0; j < 6; j++) {
           const int64_t at =
-              position_after_sorting(&draws[d], &in[0], line / 5 * 30 + line % 5, 5, 6, j);
+              position_by_perturbed_value(&draws[d], &in[0], line / 5 * 30 + line % 5, 5, 6, j);
           if (at < k || at == 0)
             expect_bits("categorical", &r.out, k == 0 ? line : line / 5 * 5 * k + at * 5 + line % 5,
                         (uint64_t)j);
@@ -347,7 +348,7 @@ static void test_shuffle(void) {
 
 /* ---- type rules ---- */
 
-static void test_rules(void) {
+static void test_uniform_and_normal_rules(void) {
   static const vt_attr_random plain = {.size = sizeof plain, .shape = {2, {4, 5}}};
   static const vt_attr_random last = {.size = sizeof last, .stream = 0xffffffff};
   static const vt_attr_random over = {.size = sizeof over, .stream = INT64_C(1) << 32};
@@ -373,7 +374,7 @@ static void test_rules(void) {
   CHECK_RULES(cases);
 }
 
-static void test_rules_of_choices(void) {
+static void test_rules_of_random_choices(void) {
   const int64_t b = INT64_MIN;
   const vt_attr_random_uniform_range span = {.size = sizeof span, .shape = {1, {b}}, .high = 1};
   const vt_attr_random_uniform_range wide = {.size = sizeof wide, .high = INFINITY};
@@ -440,7 +441,7 @@ int main(void) {
   test_categorical_near_ties();
   test_shuffle();
   test_shuffle_with_equal_words();
-  test_rules();
-  test_rules_of_choices();
+  test_uniform_and_normal_rules();
+  test_rules_of_random_choices();
   TEST_DONE();
 }

@@ -63,23 +63,24 @@ vt_cell_step vt_recurrent_step(vt_builder *b, const vt_recurrent *r, uint32_t p,
 
 /* Writes linear(x, w, bias); bias may be VT_NO_VALUE. */
 uint32_t vt_recurrent_linear(vt_builder *b, uint32_t x, uint32_t w, uint32_t bias);
-/* Writes the slice of elements from .. to-1 of x along an axis; from_end counts axes from the end,
+/* Writes the slice of elements from .. to-1 of x along an axis; axis_from_end counts from the end,
  * 1 being the last axis. */
-uint32_t vt_recurrent_slice(vt_builder *b, uint32_t x, uint32_t from_end, int64_t from, int64_t to);
+uint32_t vt_recurrent_slice(vt_builder *b, uint32_t x, uint32_t axis_from_end, int64_t from,
+                            int64_t to);
 /* Writes the part of x for direction `which`, 0 or 1, which is the index along its first axis of
  * length 2. */
 uint32_t vt_recurrent_pick_direction(vt_builder *b, uint32_t x, uint32_t which);
 /* Writes x reversed along its first axis. */
-uint32_t vt_recurrent_reverse(vt_builder *b, uint32_t x);
-/* Writes element t of the sequence x; t is the id of a scalar value. */
-uint32_t vt_recurrent_element(vt_builder *b, uint32_t x, uint32_t t);
+uint32_t vt_recurrent_reverse_time(vt_builder *b, uint32_t x);
+/* Writes element `time` of the sequence x; `time` is the id of a scalar value. */
+uint32_t vt_recurrent_element(vt_builder *b, uint32_t x, uint32_t time);
 /* Writes the time step of a loop index: the index itself, or if `backwards` steps - 1 - index. */
 uint32_t vt_recurrent_step_time(vt_builder *b, uint32_t index, int64_t steps, int backwards);
 /* Writes the concatenation of n values along `axis`. */
 uint32_t vt_recurrent_concat(vt_builder *b, const uint32_t *x, uint32_t n, int64_t axis);
 
-/* Writes the loop over time. out[0] and out[1] are the last states. out[2] is y, or if `states` is
- * set, out[2] and out[3] are the states after every step; y and these states are in the order of
- * time. */
-void vt_recurrent_loop(const vt_direction *d, uint32_t p, int states, uint32_t out[4]);
+/* Writes the loop over time. out[0] and out[1] are the last states. out[2] is y, or if
+ * `collect_states` is set, out[2] and out[3] are the states after every step; y and these states
+ * are in the order of time. */
+void vt_recurrent_loop(const vt_direction *d, uint32_t p, int collect_states, uint32_t out[4]);
 #endif

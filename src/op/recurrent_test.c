@@ -20,9 +20,9 @@ typedef struct operands {
   uint32_t n, bias, start, length;
 } operands;
 
-static vt_view random_view(uint32_t dtype, uint32_t rank, int64_t a, int64_t b, int64_t c,
+static vt_view random_view(uint32_t dtype, uint32_t rank, int64_t dim0, int64_t dim1, int64_t dim2,
                            int layout, uint64_t *state) {
-  const int64_t dim[3] = {a, b, c};
+  const int64_t dim[3] = {dim0, dim1, dim2};
   return fill_ordinary(view_new(dtype, rank, dim, layout), state);
 }
 
@@ -53,18 +53,19 @@ typedef struct member {       /* the state of one member of the batch between ti
   float h[MOST_H], s[MOST_H]; /* hidden state, and cell state of an lstm */
 } member;
 
-static float input_product(const cell_case *s, const operands *o, int64_t t, int64_t b,
-                           int64_t column) {
+static float input_product_plus_bias(const cell_case *s, const operands *o, int64_t step,
+                                     int64_t row, int64_t column) {
   float x[64], w[64];
   for (int64_t i = 0; i < s->width; i++) {
-    x[i] = get_f32(&o->in[0], (t * s->batch + b) * s->width + i);
+    x[i] = get_f32(&o->in[0], (step * s->batch + row) * s->width + i);
     w[i] = get_f32(&o->in[1], i * s->gates * s->hidden + column);
   }
   const float p = d_f32(x, w, NULL, s->width);
   return o->bias ? p + get_f32(&o->in[o->bias], column) : p;
 }
 
-static float state_product(const cell_case *s, const operands *o, const float *h, int64_t column) {
+static float state_product_plus_bias(const cell_case *s, const operands *o, const float *h,
+                                     int64_t column) {
   float u[MOST_H];
   for (int64_t i = 0; i < s->hidden; i++)
     u[i] = get_f32(&o->in[2], i * s->gates * s->hidden + column);
@@ -78,13 +79,13 @@ static void compute_member_step(const cell_case *s, const operands *o, int64_t t
   float p[4][MOST_H], q[4][MOST_H], reset[MOST_H];
   for (int64_t g = 0; g < s->gates; g++)
     for (int64_t j = 0; j < n; j++) {
-      p[g][j] = input_product(s, o, t, b, g * n + j);
-      q[g][j] = state_product(s, o, m->h, g * n + j);
+      p[g][j] = input_product_plus_bias(s, o, t, b, g * n + j);
+      q[g][j] = state_product_plus_bias(s, o, m->h, g * n + j);
     }
   for (int64_t j = 0; s->gates == 3 && j < n; j++)
     reset[j] = vt_f32_sigmoid(p[0][j] + q[0][j]) * m->h[j];
   for (int64_t j = 0; s->reset_before && j < n; j++)
-    q[2][j] = state_product(s, o, reset, 2 * n + j);
+    q[2][j] = state_product_plus_bias(s, o, reset, 2 * n + j);
   for (int64_t j = 0; j < n; j++) {
     const float first = p[0][j] + q[0][j];
     if (s->gates == 1) m->h[j] = s->relu ? (first > 0 ? first : 0.0f) : vt_f32_tanh(first);
@@ -180,7 +181,7 @@ static void test_cells(void) {
       }
 }
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   static const rule_case cases[] = {
       {VT_OP_rnn, NULL, "f32[T, B, 3]; f32[3, 4]; f32[4, 4]", "f32[T, B, 4]"},
       {VT_OP_lstm, NULL, "f32[T, B, 3]; f32[3, 8]; f32[2, 8]; f32[8]; f32[8]", "f32[T, B, 2]"},
@@ -215,6 +216,6 @@ static void test_rules(void) {
 
 int main(void) {
   test_cells();
-  test_rules();
+  test_type_rules();
   TEST_DONE();
 }

@@ -11,7 +11,7 @@ enum { F32 = VT_DTYPE_F32, F64 = VT_DTYPE_F64 };
 
 /* ---- the definitions, on arrays of bits ---- */
 
-static uint64_t sum_bits(uint32_t dtype, const uint64_t *x, int64_t n) {
+static uint64_t bits_of_sum(uint32_t dtype, const uint64_t *x, int64_t n) {
   uint64_t total = 0;
   float *f = malloc(((size_t)n + 1) * sizeof *f);
   double *g = malloc(((size_t)n + 1) * sizeof *g);
@@ -44,7 +44,7 @@ static double product_in_order_s(uint32_t dtype, const double *x, int64_t n) {
   return s[0];
 }
 
-static uint64_t product_bits(uint32_t dtype, const uint64_t *x, int64_t n) {
+static uint64_t bits_of_product(uint32_t dtype, const uint64_t *x, int64_t n) {
   uint64_t total = 1;
   double *g = malloc(((size_t)n + 1) * sizeof *g);
   for (int64_t i = 0; i < n; i++) {
@@ -58,7 +58,7 @@ static uint64_t product_bits(uint32_t dtype, const uint64_t *x, int64_t n) {
 }
 
 /* 1 if a is above b in the total order of the dtype. */
-static int is_above(uint32_t dtype, uint64_t a, uint64_t b) {
+static int is_above_in_total_order(uint32_t dtype, uint64_t a, uint64_t b) {
   if (dtype == F64) return comes_above(vt_f64_from_bits(a), vt_f64_from_bits(b));
   if (dtype == F32)
     return comes_above((double)vt_f32_from_bits((uint32_t)a),
@@ -72,80 +72,82 @@ static int is_nan(uint32_t dtype, uint64_t x) {
 }
 
 /* The index of the first element that no other is above. */
-static int64_t first_greatest(uint32_t dtype, const uint64_t *x, int64_t n) {
+static int64_t index_of_first_greatest(uint32_t dtype, const uint64_t *x, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     int beaten = 0;
-    for (int64_t j = 0; j < n && !beaten; j++) beaten = is_above(dtype, x[j], x[i]);
+    for (int64_t j = 0; j < n && !beaten; j++) beaten = is_above_in_total_order(dtype, x[j], x[i]);
     if (!beaten) return i;
   }
   return -1;
 }
 
-static uint64_t least_bits(uint32_t dtype, const uint64_t *x, int64_t n) {
+static uint64_t bits_of_least(uint32_t dtype, const uint64_t *x, int64_t n) {
   uint64_t least = x[0];
   for (int64_t i = 0; i < n; i++) {
     if (is_nan(dtype, x[i])) return x[i];
-    if (is_above(dtype, least, x[i])) least = x[i];
+    if (is_above_in_total_order(dtype, least, x[i])) least = x[i];
   }
   return least;
 }
 
 /* The index of the first element that equals the minimum. */
-static int64_t first_least(uint32_t dtype, const uint64_t *x, int64_t n) {
-  const uint64_t least = least_bits(dtype, x, n);
+static int64_t index_of_first_least(uint32_t dtype, const uint64_t *x, int64_t n) {
+  const uint64_t least = bits_of_least(dtype, x, n);
   for (int64_t i = 0; i < n; i++)
     if (is_nan(dtype, least) ? is_nan(dtype, x[i]) : x[i] == least) return i;
   return -1;
 }
 
 static uint64_t expected_reduction_bits(uint32_t op, uint32_t dtype, const uint64_t *x, int64_t n) {
-  if (op == VT_OP_sum) return sum_bits(dtype, x, n);
-  if (op == VT_OP_min) return least_bits(dtype, x, n);
-  if (op == VT_OP_max) return x[first_greatest(dtype, x, n)];
-  if (op == VT_OP_prod) return product_bits(dtype, x, n);
-  if (op == VT_OP_argmin) return (uint64_t)first_least(dtype, x, n);
-  return (uint64_t)first_greatest(dtype, x, n);
+  if (op == VT_OP_sum) return bits_of_sum(dtype, x, n);
+  if (op == VT_OP_min) return bits_of_least(dtype, x, n);
+  if (op == VT_OP_max) return x[index_of_first_greatest(dtype, x, n)];
+  if (op == VT_OP_prod) return bits_of_product(dtype, x, n);
+  if (op == VT_OP_argmin) return (uint64_t)index_of_first_least(dtype, x, n);
+  return (uint64_t)index_of_first_greatest(dtype, x, n);
 }
 
 /* ---- the elements that are reduced to one result ---- */
 
-/* Copies the elements of x that are reduced to result r, and returns their number. Bit k of `mask`
- * is 1 if axis k is reduced. */
-static int64_t gather_reduced(const vt_view *x, unsigned mask, int64_t r, uint64_t *out) {
+/* Copies the elements of x that are reduced to element `result` of the result, and returns their
+ * number. Bit k of `axis_mask` is 1 if axis k is reduced. */
+static int64_t gather_elements_of_result(const vt_view *x, unsigned axis_mask, int64_t result,
+                                         uint64_t *out) {
   int64_t n = 0;
   const int64_t total = count_of_view(x);
   for (int64_t i = 0; i < total; i++) {
     int64_t kept = 0, step = 1, rest = i;
     for (uint32_t axis = x->rank; axis-- > 0; rest /= x->dim[axis]) {
-      if (mask >> axis & 1) continue;
+      if (axis_mask >> axis & 1) continue;
       kept += rest % x->dim[axis] * step;
       step *= x->dim[axis];
     }
-    if (kept == r) out[n++] = get_bits(x, i);
+    if (kept == result) out[n++] = get_bits(x, i);
   }
   return n;
 }
 
-static void check_reduction(uint32_t op, const vt_view *x, unsigned mask, const run_result *r) {
+static void check_reduction(uint32_t op, const vt_view *x, unsigned axis_mask,
+                            const run_result *r) {
   const char *name = vt_op_get(op)->name;
   CHECK(r->status == VT_OK);
   if (r->status != VT_OK) return;
   uint64_t *part = malloc(((size_t)count_of_view(x) + 1) * sizeof *part);
   const int64_t results = count_of_view(&r->out);
   for (int64_t i = 0; i < results; i++) {
-    const int64_t n = gather_reduced(x, mask, i, part);
+    const int64_t n = gather_elements_of_result(x, axis_mask, i, part);
     if (!expect_bits(name, &r->out, i, expected_reduction_bits(op, x->dtype, part, n))) break;
   }
   free(part);
 }
 
-/* The attributes that reduce the axes of `mask`. With `backwards` the axes are listed from the last
- * to the first, which must not matter. */
-static vt_attr_reduce reduce_attrs(unsigned mask, int keep, int backwards) {
+/* The attributes that reduce the axes of `axis_mask`. With `backwards` the axes are listed from the
+ * last to the first, which must not matter. */
+static vt_attr_reduce reduce_attrs(unsigned axis_mask, int keep, int backwards) {
   vt_attr_reduce a = {.size = sizeof a, .keep = keep};
   for (int n = 0; n < VT_MAX_RANK; n++) {
     const int axis = backwards ? VT_MAX_RANK - 1 - n : n;
-    if (mask >> axis & 1) a.axes.v[a.axes.n++] = axis;
+    if (axis_mask >> axis & 1) a.axes.v[a.axes.n++] = axis;
   }
   return a;
 }
@@ -160,21 +162,21 @@ static const struct {
               {3, {2, 1, 3}}, {4, {2, 3, 2, 3}}, {8, {2, 1, 2, 1, 3, 1, 2, 2}},
               {3, {0, 2, 3}}, {3, {2, 0, 3}}};
 
-static int has_empty_reduction(const vt_view *x, unsigned mask) {
+static int has_empty_reduction(const vt_view *x, unsigned axis_mask) {
   for (uint32_t i = 0; i < x->rank; i++)
-    if ((mask >> i & 1) && x->dim[i] == 0) return 1;
+    if ((axis_mask >> i & 1) && x->dim[i] == 0) return 1;
   return 0;
 }
 
-static void test_set_of_axes(uint32_t op, const vt_view *x, unsigned mask, int layout) {
-  const int empty = has_empty_reduction(x, mask);
+static void test_set_of_axes(uint32_t op, const vt_view *x, unsigned axis_mask, int layout) {
+  const int empty = has_empty_reduction(x, axis_mask);
   for (int keep = 0; keep < 2; keep++) {
-    const vt_attr_reduce a = reduce_attrs(mask, keep, layout == GAPS);
+    const vt_attr_reduce a = reduce_attrs(axis_mask, keep, layout == GAPS);
     const run_result r = run_op(op, &a, x, 1, layout);
     if (empty && op != VT_OP_sum && op != VT_OP_prod) {
       CHECK(r.status == VT_VERIFY);
     } else {
-      check_reduction(op, x, mask, &r);
+      check_reduction(op, x, axis_mask, &r);
       CHECK(!keep || r.out.rank == x->rank);
     }
   }
@@ -188,13 +190,13 @@ static void test_all_sets_of_axes(uint32_t op, uint64_t seed) {
         const unsigned all = (1u << shapes[s].rank) - 1;
         /* of rank 8 only 24 of the 255 sets of axes are tested */
         const unsigned step = shapes[s].rank == 8 ? 11 : 1;
-        for (unsigned mask = all; mask > 0 && mask <= all; mask -= step) {
+        for (unsigned axis_mask = all; axis_mask > 0 && axis_mask <= all; axis_mask -= step) {
           test_seed = state;
           const vt_view x = fill_any(
               view_new(dtype, shapes[s].rank, shapes[s].dim, (layout + 1) % LAYOUTS), &state);
-          test_set_of_axes(op, &x, mask, layout);
+          test_set_of_axes(op, &x, axis_mask, layout);
           free_held();
-          if (mask < step) break;
+          if (axis_mask < step) break;
         }
       }
 }
@@ -218,34 +220,35 @@ static const int64_t lengths[] = {0,   1,    2,    7,    8,    9,    15,   16,  
                                   32,  33,   63,   64,   65,   255,  256,  257,  511,  513,
                                   992, 1023, 1024, 1025, 1056, 2047, 2048, 2049, 3072, 33797};
 
-static void test_row_length(uint32_t op, uint32_t dtype, int64_t n, int any, uint64_t *state) {
+static void test_reduction_of_length(uint32_t op, uint32_t dtype, int64_t n, int any_class,
+                                     uint64_t *state) {
   const int64_t dim[2] = {n, 2};
   const vt_attr_reduce a = reduce_attrs(1, 0, 0);
   test_seed = *state;
   vt_view x = view_new(dtype, 2, dim, n % 2 ? TRANSPOSED : DENSE);
-  x = any ? fill_any(x, state) : fill_ordinary(x, state);
+  x = any_class ? fill_any(x, state) : fill_ordinary(x, state);
   const run_result r = run_op(op, &a, &x, 1, DENSE);
   check_reduction(op, &x, 1, &r);
   free_held();
 }
 
-static void test_row_lengths(void) {
+static void test_reductions_of_all_lengths(void) {
   uint64_t state = 1234;
   for (int64_t i = 0; i < COUNT(lengths); i++)
     for (uint32_t dtype = 1; dtype <= 6; dtype++) {
-      test_row_length(VT_OP_sum, dtype, lengths[i], 0, &state);
+      test_reduction_of_length(VT_OP_sum, dtype, lengths[i], 0, &state);
       if (lengths[i] > 3000) continue;
-      test_row_length(VT_OP_sum, dtype, lengths[i], 1, &state);
-      test_row_length(VT_OP_prod, dtype, lengths[i], 0, &state);
-      test_row_length(VT_OP_prod, dtype, lengths[i], 1, &state);
+      test_reduction_of_length(VT_OP_sum, dtype, lengths[i], 1, &state);
+      test_reduction_of_length(VT_OP_prod, dtype, lengths[i], 0, &state);
+      test_reduction_of_length(VT_OP_prod, dtype, lengths[i], 1, &state);
       if (lengths[i] == 0) continue;
-      test_row_length(VT_OP_max, dtype, lengths[i], 1, &state);
-      test_row_length(VT_OP_min, dtype, lengths[i], 0, &state);
+      test_reduction_of_length(VT_OP_max, dtype, lengths[i], 1, &state);
+      test_reduction_of_length(VT_OP_min, dtype, lengths[i], 0, &state);
     }
 }
 
 /* The axis has more than 1024 chunks, so that the sums of the chunks are summed in chunks too. */
-static void test_many_chunks(void) {
+static void test_sum_of_many_chunks(void) {
   const int64_t dim[1] = {1024 * 1024 + 1025};
   uint64_t state = 8;
   test_seed = state;
@@ -366,14 +369,14 @@ static double rounded_add(uint32_t dtype, double a, double b) {
 /* Replaces a line of n elements by its cumulative sums. A sum is carry + (b + a): a is the sum in
  * the current row of 32 elements, b that of the rows before it in its chunk of 1024, carry that of
  * the chunks before. */
-static void running_sums(uint32_t dtype, uint64_t *x, int64_t n, int exclusive) {
+static void replace_by_cumulative_sums(uint32_t dtype, uint64_t *line, int64_t n, int exclusive) {
   double a = 0, b = 0, z = 0, carry = 0, last = 0;
   uint64_t integer_sum = 0;
   for (int64_t i = 0; i < n; i++) {
     const double v =
-        dtype == F32 ? (double)vt_f32_from_bits((uint32_t)x[i]) : vt_f64_from_bits(x[i]);
+        dtype == F32 ? (double)vt_f32_from_bits((uint32_t)line[i]) : vt_f64_from_bits(line[i]);
     const uint64_t before = integer_sum;
-    integer_sum += (uint64_t)integer_of(dtype, x[i]);
+    integer_sum += (uint64_t)integer_of(dtype, line[i]);
     if (i % 1024 == 0) b = 0;
     if (i % 32 == 0) a = 0;
     a = rounded_add(dtype, a, v);
@@ -382,9 +385,9 @@ static void running_sums(uint32_t dtype, uint64_t *x, int64_t n, int exclusive) 
     last = y;
     if (i % 32 == 31) b = z;
     if (i % 1024 == 1023) carry = y;
-    x[i] = truncate_bits(dtype, exclusive ? before : integer_sum);
-    if (dtype == F32) x[i] = vt_f32_bits((float)result);
-    if (dtype == F64) x[i] = vt_f64_bits(result);
+    line[i] = truncate_bits(dtype, exclusive ? before : integer_sum);
+    if (dtype == F32) line[i] = vt_f32_bits((float)result);
+    if (dtype == F64) line[i] = vt_f64_bits(result);
   }
 }
 
@@ -397,7 +400,7 @@ static void check_cumsum(const vt_view *x, const vt_view *y, const vt_attr_cumsu
     if (from / step % n != 0) continue; /* goes on for the first element of each line only */
     for (int64_t i = 0; i < n; i++)
       line[i] = get_bits(x, from + (a->reverse ? n - 1 - i : i) * step);
-    running_sums(x->dtype, line, n, (int)a->exclusive);
+    replace_by_cumulative_sums(x->dtype, line, n, (int)a->exclusive);
     for (int64_t i = 0; i < n; i++)
       if (!expect_bits("cumsum", y, from + (a->reverse ? n - 1 - i : i) * step, line[i])) break;
   }
@@ -441,7 +444,7 @@ static const vt_attr_cumsum cumsum_1 = {.size = sizeof cumsum_1, .axis = 1};
 static const vt_attr_cumsum cumsum_before = {.size = sizeof cumsum_before, .axis = -1};
 static const vt_attr_axis along_before = {.size = sizeof along_before, .axis = -1};
 
-static void test_rules(void) {
+static void test_type_rules(void) {
   static const rule_case cases[] = {
       {VT_OP_sum, NULL, "f32[B, 3]", "f32[]"},
       {VT_OP_sum, &axes_01, "i8[B, 3, T]", "i8[T]"},
@@ -505,8 +508,8 @@ int main(void) {
   test_empty_list_of_axes(VT_OP_sum);
   test_empty_list_of_axes(VT_OP_prod);
   test_empty_list_of_axes(VT_OP_max);
-  test_row_lengths();
-  test_many_chunks();
+  test_reductions_of_all_lengths();
+  test_sum_of_many_chunks();
   test_product_of_many_chunks();
   test_axes_reduce_as_one_axis();
   test_zero_and_wrapping_sums();
@@ -514,7 +517,7 @@ int main(void) {
   test_argmax_and_argmin(VT_OP_argmin);
   test_arg_reductions_by_hand();
   test_cumsums();
-  test_rules();
+  test_type_rules();
   test_accepted_dtypes();
   TEST_DONE();
 }

@@ -54,7 +54,8 @@ static int64_t clamp_index(double x, int64_t n) {
 
 /* Writes the taps of result i and their weights, and returns their number. A tap of weight 0 is not
  * used. */
-static int list_taps(const settings *z, int64_t i, int64_t n, int64_t m, int64_t *at, float *w) {
+static int list_taps(const settings *z, int64_t i, int64_t n, int64_t m, int64_t *at,
+                     float *weights) {
   double c = source_position(z, i, n, m);
   if (z->mode == VT_WORD_nearest) {
     const double j = z->rounding == VT_WORD_floor                ? floor(c)
@@ -62,15 +63,15 @@ static int list_taps(const settings *z, int64_t i, int64_t n, int64_t m, int64_t
                      : z->rounding == VT_WORD_round_prefer_floor ? ceil(c - 0.5)
                                                                  : floor(c + 0.5);
     at[0] = clamp_index(j, n);
-    w[0] = 1;
+    weights[0] = 1;
     return 1;
   }
   if (z->mode == VT_WORD_linear) {
     c = fmin(fmax(c, 0), (double)(n - 1));
     at[0] = clamp_index(floor(c), n);
     at[1] = clamp_index(floor(c) + 1, n);
-    w[0] = (float)(1 - (c - floor(c)));
-    w[1] = (float)(c - floor(c));
+    weights[0] = (float)(1 - (c - floor(c)));
+    weights[1] = (float)(c - floor(c));
     return 2;
   }
   const double f = c - floor(c);
@@ -78,7 +79,7 @@ static int list_taps(const settings *z, int64_t i, int64_t n, int64_t m, int64_t
                             cubic_weight_near(z->a, 1 - f), cubic_weight_far(z->a, 2 - f)};
   for (int t = 0; t < 4; t++) {
     at[t] = clamp_index(floor(c) - 1 + t, n);
-    w[t] = (float)weight[t];
+    weights[t] = (float)weight[t];
   }
   return 4;
 }
@@ -272,7 +273,7 @@ static void test_resize(void) {
 }
 
 /* The mode nearest copies the bits of any dtype. */
-static void test_nearest_dtypes(void) {
+static void test_nearest_copies_any_dtype(void) {
   const problem *p = &problems[13];
   const vt_attr_resize a = {.size = sizeof a,
                             .to = attr_list_of(p->to, 2),
@@ -312,7 +313,7 @@ static void test_tap_of_weight_zero_is_not_used(void) {
 
 /* ---- depth_to_space, space_to_depth ---- */
 
-static void test_depth_and_space(void) {
+static void test_depth_to_space_and_back(void) {
   static const int64_t shapes[][5] = {{1, 2, 3, 1, 1}, {2, 1, 2, 2, 3}, {3, 2, 1, 3, 2},
                                       {2, 0, 2, 2, 2}, {2, 1, 0, 2, 2}, {2, 1, 2, 0, 2}};
   uint64_t state = 42;
@@ -375,8 +376,8 @@ static void test_gradients_by_differences(void) {
             fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->from, DENSE), &state);
         const vt_view dy =
             fill_with_exact_fractions(new_spatial_tensor(dtype, p, p->to, DENSE), &state);
-        check_gradient(VT_OP_resize, &a, &x, 1, 0, 0.5, bound, &state);
-        check_gradient(VT_OP_resize_grad, &back, &dy, 1, 0, 0.5, bound, &state);
+        check_gradient_by_difference(VT_OP_resize, &a, &x, 1, 0, 0.5, bound, &state);
+        check_gradient_by_difference(VT_OP_resize_grad, &back, &dy, 1, 0, 0.5, bound, &state);
         free_held();
       }
   static const int64_t deep[4] = {2, 8, 3, 2}, wide[4] = {2, 2, 6, 4};
@@ -385,15 +386,15 @@ static void test_gradients_by_differences(void) {
         .size = sizeof a, .block = 2, .mode = crd ? VT_WORD_CRD : VT_WORD_DCR};
     const vt_view x = fill_with_exact_fractions(view_new(F64, 4, deep, DENSE), &state);
     const vt_view y = fill_with_exact_fractions(view_new(F64, 4, wide, DENSE), &state);
-    check_gradient(VT_OP_depth_to_space, &a, &x, 1, 0, 0.5, 1e-12, &state);
-    check_gradient(VT_OP_space_to_depth, &a, &y, 1, 0, 0.5, 1e-12, &state);
+    check_gradient_by_difference(VT_OP_depth_to_space, &a, &x, 1, 0, 0.5, 1e-12, &state);
+    check_gradient_by_difference(VT_OP_space_to_depth, &a, &y, 1, 0, 0.5, 1e-12, &state);
     free_held();
   }
 }
 
 /* ---- type rules ---- */
 
-static void test_rules(void) {
+static void test_type_rules(void) {
 #define USUAL .mode = VT_WORD_linear, .coordinates = VT_WORD_half_pixel, .rounding = VT_WORD_floor
   static const vt_attr_resize to = {.size = sizeof to, .to = {2, {8, 9}}, USUAL},
                               twice = {.size = sizeof twice, .scale = 2, USUAL},
@@ -459,10 +460,10 @@ static void test_rules(void) {
 
 int main(void) {
   test_resize();
-  test_nearest_dtypes();
+  test_nearest_copies_any_dtype();
   test_tap_of_weight_zero_is_not_used();
-  test_depth_and_space();
+  test_depth_to_space_and_back();
   test_gradients_by_differences();
-  test_rules();
+  test_type_rules();
   TEST_DONE();
 }

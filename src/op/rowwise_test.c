@@ -88,7 +88,8 @@ static uint32_t infer_result_types(const layout_case *c, const vt_view *in, vt_t
   return n;
 }
 
-static void run_in_layout(const layout_case *c, const vt_view *in, int layout, vt_view *out) {
+static void run_with_result_layout(const layout_case *c, const vt_view *in, int layout,
+                                   vt_view *out) {
   const vt_op_info *op = vt_op_get(c->op);
   vt_type types[VT_MAX_RESULTS];
   const uint32_t n = infer_result_types(c, in, types);
@@ -103,21 +104,22 @@ static void run_in_layout(const layout_case *c, const vt_view *in, int layout, v
   for (uint32_t i = 0; i < n; i++) check_gaps_unwritten(op->name, &out[i]);
 }
 
-static void check_layouts_agree(const layout_case *c, uint32_t dtype, int any, uint64_t *state) {
+static void check_bits_same_in_all_layouts(const layout_case *c, uint32_t dtype, int any_class,
+                                           uint64_t *state) {
   vt_view dense[MOST_IN], in[MOST_IN], want[MOST_OUT], got[MOST_OUT];
   test_seed = *state;
   for (uint32_t i = 0; i < c->n_in; i++) {
     const int index = has_class_targets(c) && i == 1;
     dense[i] = view_new(index ? VT_DTYPE_I32 : dtype, c->in[i].rank, c->in[i].dim, DENSE);
-    dense[i] = any ? fill_any(dense[i], state) : fill_ordinary(dense[i], state);
+    dense[i] = any_class ? fill_any(dense[i], state) : fill_ordinary(dense[i], state);
     for (int64_t k = 0; index && k < count_of_view(&dense[i]); k++)
       put_bits(&dense[i], k, random_u64(state) % 4);
   }
-  run_in_layout(c, dense, DENSE, want);
+  run_with_result_layout(c, dense, DENSE, want);
   for (int layout = DENSE; layout < LAYOUTS; layout++) {
     for (uint32_t i = 0; i < c->n_in; i++)
       in[i] = copy_in_layout(&dense[i], (layout + (int)i) % LAYOUTS);
-    run_in_layout(c, in, layout, got);
+    run_with_result_layout(c, in, layout, got);
     for (uint32_t o = 0; o < vt_op_result_count(vt_op_get(c->op)); o++)
       for (int64_t i = 0; i < count_of_view(&want[o]); i++)
         if (!expect_bits(vt_op_get(c->op)->name, &got[o], i, get_bits(&want[o], i))) break;
@@ -125,12 +127,12 @@ static void check_layouts_agree(const layout_case *c, uint32_t dtype, int any, u
   free_held();
 }
 
-static void test_layouts(void) {
+static void test_layouts_agree(void) {
   uint64_t state = 5;
   for (int64_t i = 0; i < COUNT(layouts); i++)
     for (int round = 0; round < 8; round++) {
       const uint32_t dtype = round % 2 && !layouts[i].f32_only ? F64 : F32;
-      check_layouts_agree(&layouts[i], dtype, round >= 4, &state);
+      check_bits_same_in_all_layouts(&layouts[i], dtype, round >= 4, &state);
     }
 }
 
@@ -282,7 +284,7 @@ static void test_loss_rules(void) {
 }
 
 /* Op numbers are stored in files, so this second list of them makes a renumbering fail. */
-static void test_published_numbers(void) {
+static void test_published_op_numbers(void) {
   static const struct {
     const char *name;
     uint32_t number;
@@ -317,8 +319,8 @@ static void test_published_numbers(void) {
 }
 
 int main(void) {
-  test_published_numbers();
-  test_layouts();
+  test_published_op_numbers();
+  test_layouts_agree();
   test_target_out_of_range();
   test_reduction_rules();
   test_norm_rules();

@@ -37,7 +37,7 @@ static long double round_to_format(long double x, int digits, int least, long do
   return fabsl(r) > greatest ? copysignl(INFINITY, x) : r;
 }
 
-static long double value_of_small_float(uint64_t bits, int digits, int bias) {
+static long double value_of_16_bit_float(uint64_t bits, int digits, int bias) {
   const uint64_t top = (UINT64_C(1) << (15 - (digits - 1))) - 1;
   const uint64_t exponent = (bits & 0x7fff) >> (digits - 1);
   const uint64_t fraction = bits & ((UINT64_C(1) << (digits - 1)) - 1);
@@ -55,9 +55,9 @@ static long double exact_value_of(uint32_t dtype, uint64_t bits) {
     case VT_DTYPE_F64:
       return (long double)vt_f64_from_bits(bits);
     case VT_DTYPE_F16:
-      return value_of_small_float(bits, 11, 15);
+      return value_of_16_bit_float(bits, 11, 15);
     case VT_DTYPE_BF16:
-      return value_of_small_float(bits, 8, 127);
+      return value_of_16_bit_float(bits, 8, 127);
     default:
       return (long double)integer_of(dtype, bits);
   }
@@ -145,7 +145,7 @@ static void test_select_gradient(void) {
     for (int64_t j = 0; j < 4; j++) {
       uint64_t part[3];
       for (int64_t i = 0; i < 3; i++) part[i] = get_bits(&in[0], i) ? 0 : get_bits(&dy, 4 * i + j);
-      (void)expect_bits("select", &got[2], j, sum_in_order(dtype, part, 3));
+      (void)expect_bits("select", &got[2], j, sum_bits_in_order_s(dtype, part, 3));
     }
     free_held();
   }

@@ -48,10 +48,10 @@ static inline const vt_type *sized_value_type(const vt_builder *b, uint32_t valu
 }
 
 /* Checks the decomposition of an op on operands that its type rule accepts. It can be built, its
- * result has the op's type, and none of its values has more than `most` bytes. `in` is a text of
- * types, as in a rule_case. */
-static inline void check_largest_value(uint32_t number, const void *attrs, const char *in,
-                                       uint64_t most) {
+ * result has the op's type, and none of its values has more than `most_bytes` bytes. `in_types` is
+ * a text of types, as in a rule_case. */
+static inline void check_largest_value_bytes(uint32_t number, const void *attrs,
+                                             const char *in_types, uint64_t most_bytes) {
   const vt_op_info *op = vt_op_get(number);
   const void *a = attrs == NULL ? op->attrs->defaults : attrs;
   vt_type types[8] = {{0}};
@@ -62,7 +62,7 @@ static inline void check_largest_value(uint32_t number, const void *attrs, const
   vt_dims_init(&sized.dims, &arena);
   vt_builder b = {
       .self = &sized, .dims = &sized.dims, .node = sized_add_node, .type = sized_value_type};
-  const uint32_t n = parse_types(&sized.dims, in, types);
+  const uint32_t n = parse_types(&sized.dims, in_types, types);
   for (uint32_t i = 0; i < n; i++) ids[i] = sized_add_value(&types[i]);
   const uint32_t whole = sized_add_node(&b, number, ids, n, a);
   const vt_lowering l = {.b = &b, .in = ids, .n_in = n, .attrs = a, .out = more};
@@ -71,7 +71,7 @@ static inline void check_largest_value(uint32_t number, const void *attrs, const
     report_test_failure(op->name, sized.d.text);
   } else if (!vt_type_equal(&sized.type[whole], &sized.type[parts])) {
     report_test_failure(op->name, "the decomposition gives another type");
-  } else if (sized.most > most) {
+  } else if (sized.most > most_bytes) {
     report_test_failure(op->name, "the decomposition holds more than it should");
   }
   vt_arena_done(&arena);

@@ -24,7 +24,7 @@ vt_view vt_step_view(const vt_bk_tensor *t) {
   return v;
 }
 
-static int are_dense(const vt_bk_tensor *t, uint32_t n) {
+static int are_tensors_dense(const vt_bk_tensor *t, uint32_t n) {
   int dense = 1;
   for (uint32_t i = 0; i < n; i++) {
     vt_type type = {.dtype = t[i].dtype, .rank = t[i].rank};
@@ -37,14 +37,14 @@ static int are_dense(const vt_bk_tensor *t, uint32_t n) {
 }
 
 static int step_is_dense(const vt_bk_step *s) {
-  int dense = are_dense(s->in, s->n_in) && are_dense(s->out, s->n_out);
+  int dense = are_tensors_dense(s->in, s->n_in) && are_tensors_dense(s->out, s->n_out);
   for (uint32_t k = 0; k < s->n_body; k++)
-    dense = dense && are_dense(s->body[k].in, s->body[k].n_in) &&
-            are_dense(s->body[k].out, s->body[k].n_out);
+    dense = dense && are_tensors_dense(s->body[k].in, s->body[k].n_in) &&
+            are_tensors_dense(s->body[k].out, s->body[k].n_out);
   return dense;
 }
 
-int32_t vt_steps_lists_op(uint32_t number, uint32_t kind) {
+int32_t vt_steps_accepts_op(uint32_t number, uint32_t kind) {
   const vt_op_info *op = vt_op_get(number);
   return op != NULL && (op->prim || (kind & VT_STEPS_WHOLE) != 0);
 }
@@ -60,15 +60,15 @@ int vt_step_is_well_formed(const vt_bk_step *step) {
 /* The kernels accept every type and layout that the verifier accepts. That a step belongs to a
  * group is only a hint: its kernel runs by itself. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind) {
-  if (!vt_step_is_well_formed(step) || !vt_steps_lists_op(step->op, kind)) return VT_UNSUPPORTED;
+  if (!vt_step_is_well_formed(step) || !vt_steps_accepts_op(step->op, kind)) return VT_UNSUPPORTED;
   return (kind & VT_STEPS_DENSE) == 0 || step_is_dense(step) ? VT_OK : VT_UNSUPPORTED;
 }
 
-uint64_t vt_steps_workspace(const vt_bk_step *step, uint32_t kind) {
+uint64_t vt_step_scratch_bytes(const vt_bk_step *step, uint32_t kind) {
   const vt_op_info *op = vt_op_get(step->op);
   enum { MOST = 8 };
   vt_view in[MOST];
-  if (op == NULL || op->work == NULL || step->n_in > MOST || !vt_steps_lists_op(step->op, kind))
+  if (op == NULL || op->work == NULL || step->n_in > MOST || !vt_steps_accepts_op(step->op, kind))
     return 0;
   for (uint32_t i = 0; i < step->n_in; i++) in[i] = vt_step_view(&step->in[i]);
   return op->work(in, step->n_in);
@@ -86,29 +86,29 @@ static void host_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size
   if (p != NULL) host->resize(host->user, p, n * size + 1, 0);
 }
 
-static void count_arena(vt_steps *p, uint32_t arena) {
+static void extend_arena_count(vt_steps *p, uint32_t arena) {
   if (arena >= p->n_arenas) p->n_arenas = arena < VT_STEPS_ARENAS ? arena + 1 : UINT32_MAX;
 }
 
 static void count_tensors(vt_steps *p, const vt_bk_tensor *t, uint32_t n) {
   p->cap_views += n;
-  for (uint32_t i = 0; i < n; i++) count_arena(p, t[i].arena);
+  for (uint32_t i = 0; i < n; i++) extend_arena_count(p, t[i].arena);
 }
 
 /* Counts the steps, views and arenas of a list, bodies included, into p; returns 0 if a step is not
  * supported. */
-static int count_list(vt_steps *p, const vt_bk_step *steps, uint64_t n, uint32_t kind) {
+static int check_and_count_list(vt_steps *p, const vt_bk_step *steps, uint64_t n, uint32_t kind) {
   for (uint64_t i = 0; i < n; i++) {
     const vt_bk_step *s = &steps[i];
     if (vt_steps_check(s, kind) != VT_OK) return 0;
     p->cap_steps += 1;
     count_tensors(p, s->in, s->n_in);
     count_tensors(p, s->out, s->n_out);
-    if (s->work_bytes > 0) count_arena(p, s->work_arena);
+    if (s->work_bytes > 0) extend_arena_count(p, s->work_arena);
     for (uint32_t k = 0; k < s->n_body; k++) {
       count_tensors(p, s->body[k].in, s->body[k].n_in);
       count_tensors(p, s->body[k].out, s->body[k].n_out);
-      if (!count_list(p, s->body[k].steps, s->body[k].n_steps, kind)) return 0;
+      if (!check_and_count_list(p, s->body[k].steps, s->body[k].n_steps, kind)) return 0;
     }
   }
   return 1;
@@ -138,7 +138,7 @@ static void bind_steps(vt_steps *p, const vt_bk_step *steps, uint64_t n) {
 int32_t vt_steps_init(const vt_bk_host *host, const vt_bk_step *steps, uint64_t n, uint32_t kind,
                       vt_steps *out) {
   vt_steps p = {.host = host, .error = {.size = sizeof p.error}};
-  if (!count_list(&p, steps, n, kind)) return VT_UNSUPPORTED;
+  if (!check_and_count_list(&p, steps, n, kind)) return VT_UNSUPPORTED;
   if (p.cap_views > UINT32_MAX || p.cap_steps > UINT32_MAX || p.n_arenas > VT_STEPS_ARENAS)
     return VT_LIMIT;
   p.steps = host_new(host, p.cap_steps, sizeof *p.steps);
@@ -171,7 +171,8 @@ static void place_views(const runner *r, vt_view *v, const vt_bk_tensor *t, uint
   for (uint32_t i = 0; i < n; i++) v[i].data = r->base[t[i].arena] + t[i].offset;
 }
 
-static vt_status run_steps(vt_steps *p, char *const *base, uint64_t first, uint64_t n, int top);
+static vt_status run_steps(vt_steps *p, char *const *base, uint64_t first, uint64_t n,
+                           int is_top_level);
 
 /* Runs body `which` of the current step. The steps of body 0 are stored directly after the step,
  * those of body 1 after those of body 0. */
@@ -224,7 +225,8 @@ static void record_error(vt_steps *p, vt_status s, uint64_t step, const vt_kerne
   p->error.value = k->value;
 }
 
-static vt_status run_steps(vt_steps *p, char *const *base, uint64_t first, uint64_t n, int top) {
+static vt_status run_steps(vt_steps *p, char *const *base, uint64_t first, uint64_t n,
+                           int is_top_level) {
   for (uint64_t i = first; i < first + n; i += 1 + p->steps[i].n_inner) {
     vt_kernel k;
     const vt_status s = run_step(p, base, i, &k);
@@ -232,7 +234,8 @@ static vt_status run_steps(vt_steps *p, char *const *base, uint64_t first, uint6
       record_error(p, s, i, &k);
       return s;
     }
-    if (top && VT_BK_HAS(p->host, vt_bk_host, progress)) p->host->progress(p->host->user, i);
+    if (is_top_level && VT_BK_HAS(p->host, vt_bk_host, progress))
+      p->host->progress(p->host->user, i);
   }
   return VT_OK;
 }

@@ -136,27 +136,28 @@ static inline double random_on_grid(uint64_t *state) { /* a multiple of 2^-12 fr
 }
 
 /* Adds x + step*v as a value. */
-static inline uint32_t eager_add_shifted_copy(uint32_t x, const double *v, double step) {
+static inline uint32_t eager_add_shifted_copy(uint32_t x, const double *direction, double step) {
   const uint32_t id = eager_add_copy(&eager.value[x]);
   const int64_t n = count_of_view(&eager.value[id]);
   for (int64_t i = 0; i < n; i++)
-    put_number(&eager.value[id], i, number_at(&eager.value[x], i) + step * v[i]);
+    put_number(&eager.value[id], i, number_at(&eager.value[x], i) + step * direction[i]);
   return id;
 }
 
-static inline double dot_product(uint32_t a, const double *v) {
+static inline double dot_product_of_value(uint32_t value, const double *v) {
   double s = 0;
-  const int64_t n = count_of_view(&eager.value[a]);
-  for (int64_t i = 0; i < n; i++) s += number_at(&eager.value[a], i) * v[i];
+  const int64_t n = count_of_view(&eager.value[value]);
+  for (int64_t i = 0; i < n; i++) s += number_at(&eager.value[value], i) * v[i];
   return s;
 }
 
-/* Checks the gradient of operand `by`. The derivative along a random direction, computed from the
+/* Checks the gradient of one operand. The derivative along a random direction, computed from the
  * gradient, must agree with a central difference of width `step`, to within `bound` times
  * 1 + |derivative| + the number of results. Operands should be on the grid of random_on_grid, so
  * that for a linear op a step by a power of two is exact. */
-static inline void check_gradient(uint32_t number, const void *attrs, const vt_view *in, uint32_t n,
-                                  uint32_t by, double step, double bound, uint64_t *state) {
+static inline void check_gradient_by_difference(uint32_t number, const void *attrs,
+                                                const vt_view *in, uint32_t n, uint32_t operand,
+                                                double step, double bound, uint64_t *state) {
   const vt_op_info *op = vt_op_get(number);
   const void *a = attrs == NULL ? op->attrs->defaults : attrs;
   uint32_t ids[8], d_in[8];
@@ -165,7 +166,7 @@ static inline void check_gradient(uint32_t number, const void *attrs, const vt_v
   eager_begin();
   for (uint32_t i = 0; i < n; i++) ids[i] = eager_add_copy(&in[i]);
   for (uint32_t i = 0; i < 8; i++) d_in[i] = VT_NO_VALUE;
-  const uint32_t y = eager_run_op(&eager.b, number, ids, n, a), x = ids[by];
+  const uint32_t y = eager_run_op(&eager.b, number, ids, n, a), x = ids[operand];
   const uint32_t d_out = eager_add_copy(&eager.value[y]);
   const int64_t nx = count_of_view(&eager.value[x]), ny = count_of_view(&eager.value[y]);
   for (int64_t i = 0; i < nx; i++) v[i] = random_on_grid(state);
@@ -180,21 +181,21 @@ static inline void check_gradient(uint32_t number, const void *attrs, const vt_v
                          .d_out = &d_out,
                          .d_in = d_in};
   op->grad(&g);
-  if (d_in[by] == VT_NO_VALUE) {
+  if (d_in[operand] == VT_NO_VALUE) {
     report_test_failure(op->name, eager.problem[0] ? eager.problem : "gives no gradient");
-  } else if (!vt_type_equal(&eager.type[d_in[by]], &eager.type[x])) {
+  } else if (!vt_type_equal(&eager.type[d_in[operand]], &eager.type[x])) {
     report_test_failure(op->name, "the gradient has another type than its operand");
   } else {
     uint32_t at[8];
     memcpy(at, ids, sizeof at);
-    at[by] = eager_add_shifted_copy(x, v, step);
-    const double up = dot_product(eager_run_op(&eager.b, number, at, n, a), dy);
-    at[by] = eager_add_shifted_copy(x, v, -step);
-    const double down = dot_product(eager_run_op(&eager.b, number, at, n, a), dy);
-    const double have = dot_product(d_in[by], v), want = (up - down) / (2 * step);
+    at[operand] = eager_add_shifted_copy(x, v, step);
+    const double up = dot_product_of_value(eager_run_op(&eager.b, number, at, n, a), dy);
+    at[operand] = eager_add_shifted_copy(x, v, -step);
+    const double down = dot_product_of_value(eager_run_op(&eager.b, number, at, n, a), dy);
+    const double have = dot_product_of_value(d_in[operand], v), want = (up - down) / (2 * step);
     if (!(fabs(have - want) <= bound * (1.0 + fabs(want) + (double)ny))) {
       char detail[120];
-      snprintf(detail, sizeof detail, "along operand %u: gradient %.17g, difference %.17g", by,
+      snprintf(detail, sizeof detail, "along operand %u: gradient %.17g, difference %.17g", operand,
                have, want);
       report_test_failure(op->name, detail);
     }

@@ -46,8 +46,9 @@ int vt_dim_find(const vt_dims *t, const char *name, int64_t *out);
 vt_status vt_dim_add(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) VT_NODISCARD;
 vt_status vt_dim_sub(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) VT_NODISCARD;
 vt_status vt_dim_mul(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) VT_NODISCARD;
-/* a / b, where b is a constant > 0; VT_VERIFY unless b divides every coefficient of a. */
-vt_status vt_dim_div(vt_dims *t, int64_t a, int64_t b, int64_t *out, vt_diag *d) VT_NODISCARD;
+/* a / divisor, where the divisor is a constant > 0; VT_VERIFY unless it divides every coefficient
+ * of a. */
+vt_status vt_dim_div(vt_dims *t, int64_t a, int64_t divisor, int64_t *out, vt_diag *d) VT_NODISCARD;
 
 /* The value of `dim` with value[i] for symbol i; VT_BIND if it overflows. */
 vt_status vt_dim_bind(const vt_dims *t, const int64_t *value, int64_t dim, int64_t *out,

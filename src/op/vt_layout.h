@@ -16,10 +16,10 @@ typedef struct vt_layout {
 void vt_layout_dense(const vt_type *t, vt_layout *out);
 int vt_layout_is_dense(const vt_type *t, const vt_layout *l);
 /* The number of bytes from the first element to the end of the last one; 0 for an empty tensor. */
-uint64_t vt_layout_span(const vt_type *t, const vt_layout *l);
-/* Whether the result of `op`, which has the type `out`, can be a view of its operand of type `x` in
- * layout `l`. Returns 1 and the layout of the result in *made, or 0 if elements must be copied.
- * Every dimension must be bound. */
-int vt_op_result_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *l,
-                      const vt_type *out, vt_layout *made);
+uint64_t vt_layout_span_bytes(const vt_type *t, const vt_layout *l);
+/* Whether the result of `op`, which has the type `y`, can be a view of its operand of type `x` in
+ * layout `x_layout`. Returns 1 and the layout of the result in *out_layout, or 0 if elements must
+ * be copied. Every dimension must be bound. */
+int vt_op_result_view(uint32_t op, const void *attrs, const vt_type *x, const vt_layout *x_layout,
+                      const vt_type *y, vt_layout *out_layout);
 #endif

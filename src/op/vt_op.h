@@ -182,8 +182,8 @@ void vt_op_body_add_operands(const vt_op_info *op, void *attrs, uint32_t body, u
 /* Where an argument of a body may be stored: in memory of its own, or without a copy in operand or
  * result *out_index of the node. */
 typedef enum vt_arg_place { VT_ARG_OWN, VT_ARG_OPERAND, VT_ARG_RESULT } vt_arg_place;
-vt_arg_place vt_op_body_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
-                              uint32_t *out_index);
+vt_arg_place vt_op_body_argument_place(uint32_t op, const void *attrs, uint32_t body, uint32_t arg,
+                                       uint32_t *out_index);
 /* The number of results of a node of this op; 0 if it depends on attributes or bodies. */
 uint32_t vt_op_result_count(const vt_op_info *op);
 /* The names of numerics and needs as ops.def writes them, for listings. */

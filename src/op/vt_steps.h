@@ -26,12 +26,12 @@ int vt_step_is_well_formed(const vt_bk_step *step);
 
 /* Whether a backend with the flags `kind` accepts the op at all: the op is a prim, or
  * VT_STEPS_WHOLE is set. */
-int32_t vt_steps_lists_op(uint32_t op, uint32_t kind);
+int32_t vt_steps_accepts_op(uint32_t op, uint32_t kind);
 /* VT_OK if the step can be run, otherwise VT_UNSUPPORTED. The steps of its bodies are not checked:
  * each is checked by a call of its own. */
 int32_t vt_steps_check(const vt_bk_step *step, uint32_t kind);
 /* How many bytes of scratch the kernel of the step needs. */
-uint64_t vt_steps_workspace(const vt_bk_step *step, uint32_t kind);
+uint64_t vt_step_scratch_bytes(const vt_bk_step *step, uint32_t kind);
 
 typedef struct vt_bound_step vt_bound_step;
 typedef struct vt_steps {

@@ -119,11 +119,11 @@ static vt_pass_options options_with_allocator(void) {
   return o;
 }
 
-static void test_examples(void) {
+static void test_examples_of_identities(void) {
   const vt_pass_options o = options_with_allocator();
   for (int i = 0; i < N_EXAMPLES; i++)
-    expect_pass(VT_PASS_canonical, VT_PASS_dead, &o, examples[i].body,
-                examples[i].want != NULL ? examples[i].want : examples[i].body);
+    expect_pass_result(VT_PASS_canonical, VT_PASS_dead, &o, examples[i].body,
+                       examples[i].want != NULL ? examples[i].want : examples[i].body);
 }
 
 /* Every identity has an example and states its reason. */
@@ -177,21 +177,21 @@ static void test_identities_in_bodies(void) {
            head);
   snprintf(want, sizeof want,
            "%sy = loop(x, count=4, carried=1) (i, h) {\n  give h + x\n}\noutput y", head);
-  expect_pass(VT_PASS_canonical, VT_PASS_dead, &o, body, want);
+  expect_pass_result(VT_PASS_canonical, VT_PASS_dead, &o, body, want);
   snprintf(body, sizeof body,
            "%sy = loop(x, count=4, carried=1) (i, h) {\n  give h * 1\n}\noutput y", head);
   snprintf(want, sizeof want,
            "%sy = loop(x, count=4, carried=1) (i, h) {\n  give reshape(h, shape=[3])\n}\noutput y",
            head);
-  expect_pass(VT_PASS_canonical, VT_PASS_dead, &o, body, want);
+  expect_pass_result(VT_PASS_canonical, VT_PASS_dead, &o, body, want);
 }
 
 int main(void) {
-  test_examples();
+  test_examples_of_identities();
   test_every_identity_has_example();
   test_first_identity_that_applies();
   test_identities_in_bodies();
-  check_pass_out_of_memory(
+  check_pass_returns_nomem(
       VT_PASS_canonical, options_with_allocator(),
       F "output y = transpose(transpose(x * 1, perm=[1, 0]), perm=[1, 0]) + abs(-x)");
   TEST_DONE();

@@ -8,7 +8,7 @@
 
 static void expect_after_cse(const char *body, const char *want) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
-  expect_pass(VT_PASS_cse, VT_PASS_COUNT, &o, body, want);
+  expect_pass_result(VT_PASS_cse, VT_PASS_COUNT, &o, body, want);
 }
 
 static void test_equal_nodes_merge(void) {
@@ -73,7 +73,7 @@ int main(void) {
   test_equal_nodes_merge();
   test_different_nodes_stay();
   test_equal_nodes_in_bodies();
-  check_pass_out_of_memory(VT_PASS_cse, (vt_pass_options){0},
+  check_pass_returns_nomem(VT_PASS_cse, (vt_pass_options){0},
                            X "y = " LOOP("  give exp(h) + exp(h)\n") "output v = y * y");
   TEST_DONE();
 }

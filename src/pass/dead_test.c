@@ -7,7 +7,7 @@
 
 static void expect_after_dead(const char *body, const char *want) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
-  expect_pass(VT_PASS_dead, VT_PASS_COUNT, &o, body, want);
+  expect_pass_result(VT_PASS_dead, VT_PASS_COUNT, &o, body, want);
 }
 
 int main(void) {
@@ -23,7 +23,7 @@ int main(void) {
                     X LOOP "  give neg(h), h + 1\n}\noutput y");
   expect_after_dead(X "a = exp(x)\n" LOOP "  give neg(h), a + 1\n}\noutput o = w",
                     X "output o = w");
-  check_pass_out_of_memory(VT_PASS_dead, (vt_pass_options){0},
+  check_pass_returns_nomem(VT_PASS_dead, (vt_pass_options){0},
                            X LOOP "  give neg(h), h + 1\n}\noutput y");
   TEST_DONE();
 }

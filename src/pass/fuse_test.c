@@ -7,7 +7,7 @@
 
 static void expect_after_fuse(const char *body, const char *want) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
-  expect_pass(VT_PASS_fuse, VT_PASS_COUNT, &o, body, want);
+  expect_pass_result(VT_PASS_fuse, VT_PASS_COUNT, &o, body, want);
 }
 
 static void test_grouped_nodes(void) {
@@ -78,7 +78,7 @@ static void test_other_passes_drop_groups(void) {
   }
 }
 
-static void expect_refused(const char *body, vt_status want, const char *words) {
+static void expect_text_refused(const char *body, vt_status want, const char *words) {
   char text[1000];
   vt_graph *g = NULL;
   vt_diag d = {0};
@@ -90,29 +90,31 @@ static void expect_refused(const char *body, vt_status want, const char *words) 
 }
 
 static void test_invalid_groups_refused(void) {
-  expect_refused("a = exp(x) @2\noutput y = a", VT_VERIFY, "group 2, expected 1");
-  expect_refused("a = exp(x) @1\nb = x + z\nc = tanh(a) @1\noutput y = c + b", VT_VERIFY,
-                 "group 1, expected 2");
-  expect_refused("a = transpose(x, perm=[1, 0]) @1\nb = exp(a) @1\noutput b", VT_VERIFY,
-                 "node 0 cannot be a member of group 1");
-  expect_refused("a, i = sort(x) @1\noutput a", VT_VERIFY, "cannot be a member");
-  expect_refused("a = exp(v) @1\nb = a + x @1\noutput b", VT_VERIFY, "node 1 cannot be a member");
-  expect_refused("a = matmul(x, z) @1\nb = matmul(z, x) @1\nc = a + b @1\noutput c", VT_VERIFY,
-                 "node 1 cannot be a member");
-  expect_refused("a = exp(x) @1\nb = tanh(a) @1\noutput c = a + b", VT_VERIFY, "inside group 1");
-  expect_refused("a = exp(x) @1\nb = matmul(a, z) @1\noutput b", VT_VERIFY, "inside group 1");
-  expect_refused("a = exp(x) @1\nb = tanh(a) @1\noutput b\noutput a", VT_VERIFY,
-                 "'a' is inside a group");
-  expect_refused("a = exp(x) @0\noutput a", VT_SYNTAX, "must be 1 or more");
-  expect_refused("a = exp(x) @4294967297\noutput a", VT_SYNTAX, "must be 1 or more");
-  expect_refused("a = exp(x) @\noutput a", VT_SYNTAX, "the number of a group");
-  expect_refused("a = exp(x) @x\noutput a", VT_SYNTAX, "the number of a group");
-  expect_refused("a = exp(x) @1 @1\noutput a", VT_SYNTAX, "end of the line");
-  expect_refused("a = exp(tanh(x)) @1\noutput a", VT_SYNTAX, "one op");
-  expect_refused("a = x @1\noutput a", VT_SYNTAX, "one op");
-  expect_refused("output a = exp(x) @1", VT_SYNTAX, "end of the line");
-  expect_refused("a = loop(x, count=2, carried=1) (i, h) {\n  give h\n} @1\noutput a", VT_SYNTAX,
-                 "one op");
+  expect_text_refused("a = exp(x) @2\noutput y = a", VT_VERIFY, "group 2, expected 1");
+  expect_text_refused("a = exp(x) @1\nb = x + z\nc = tanh(a) @1\noutput y = c + b", VT_VERIFY,
+                      "group 1, expected 2");
+  expect_text_refused("a = transpose(x, perm=[1, 0]) @1\nb = exp(a) @1\noutput b", VT_VERIFY,
+                      "node 0 cannot be a member of group 1");
+  expect_text_refused("a, i = sort(x) @1\noutput a", VT_VERIFY, "cannot be a member");
+  expect_text_refused("a = exp(v) @1\nb = a + x @1\noutput b", VT_VERIFY,
+                      "node 1 cannot be a member");
+  expect_text_refused("a = matmul(x, z) @1\nb = matmul(z, x) @1\nc = a + b @1\noutput c", VT_VERIFY,
+                      "node 1 cannot be a member");
+  expect_text_refused("a = exp(x) @1\nb = tanh(a) @1\noutput c = a + b", VT_VERIFY,
+                      "inside group 1");
+  expect_text_refused("a = exp(x) @1\nb = matmul(a, z) @1\noutput b", VT_VERIFY, "inside group 1");
+  expect_text_refused("a = exp(x) @1\nb = tanh(a) @1\noutput b\noutput a", VT_VERIFY,
+                      "'a' is inside a group");
+  expect_text_refused("a = exp(x) @0\noutput a", VT_SYNTAX, "must be 1 or more");
+  expect_text_refused("a = exp(x) @4294967297\noutput a", VT_SYNTAX, "must be 1 or more");
+  expect_text_refused("a = exp(x) @\noutput a", VT_SYNTAX, "the number of a group");
+  expect_text_refused("a = exp(x) @x\noutput a", VT_SYNTAX, "the number of a group");
+  expect_text_refused("a = exp(x) @1 @1\noutput a", VT_SYNTAX, "end of the line");
+  expect_text_refused("a = exp(tanh(x)) @1\noutput a", VT_SYNTAX, "one op");
+  expect_text_refused("a = x @1\noutput a", VT_SYNTAX, "one op");
+  expect_text_refused("output a = exp(x) @1", VT_SYNTAX, "end of the line");
+  expect_text_refused("a = loop(x, count=2, carried=1) (i, h) {\n  give h\n} @1\noutput a",
+                      VT_SYNTAX, "one op");
 }
 
 int main(void) {
@@ -121,6 +123,6 @@ int main(void) {
   test_groups_in_bodies();
   test_other_passes_drop_groups();
   test_invalid_groups_refused();
-  check_pass_out_of_memory(VT_PASS_fuse, (vt_pass_options){0}, X "a = exp(x)\noutput y = a + v");
+  check_pass_returns_nomem(VT_PASS_fuse, (vt_pass_options){0}, X "a = exp(x)\noutput y = a + v");
   TEST_DONE();
 }

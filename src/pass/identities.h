@@ -23,5 +23,5 @@ typedef struct vt_identity {
 uint32_t vt_identity_total(void);
 const vt_identity *vt_identity_at(uint32_t i);
 /* Replaces the node by the first identity that applies, or else writes it. Returns its value. */
-uint32_t vt_pending_node_write(const vt_pending_node *s);
+uint32_t vt_pending_node_write_simplified(const vt_pending_node *s);
 #endif

@@ -5,7 +5,8 @@
 #include <string.h>
 #include "rewrite.h"
 
-static vt_status check_binding_names(const vt_graph *g, const vt_pass_options *o, vt_diag *d) {
+static vt_status check_binding_names_known(const vt_graph *g, const vt_pass_options *o,
+                                           vt_diag *d) {
   for (uint32_t i = 0; i < o->n_bind; i++) {
     int64_t dim;
     if (!vt_dim_find(&g->dims, o->bind[i].name, &dim))
@@ -19,7 +20,7 @@ static vt_status check_binding_names(const vt_graph *g, const vt_pass_options *o
 
 static vt_status read_bindings(const vt_graph *g, const vt_pass_options *o, int64_t *value,
                                vt_diag *d) {
-  VT_TRY(check_binding_names(g, o, d));
+  VT_TRY(check_binding_names_known(g, o, d));
   for (uint32_t s = 0; s < g->dims.n_symbols; s++) {
     value[s] = -1;
     for (uint32_t i = 0; i < o->n_bind; i++)

@@ -93,7 +93,7 @@ static vt_status hash_node(const vt_rewrite_state *s, numbering *n, uint32_t ind
 
 /* The slot of the node that has this key, or else a free slot. There is always one, because the
  * table has more than twice as many slots as nodes. */
-static uint32_t *find_slot(const numbering *n, const vt_hash256 *key) {
+static uint32_t *find_slot_of_key(const numbering *n, const vt_hash256 *key) {
   uint64_t start;
   memcpy(&start, key->b, sizeof start);
   uint64_t i = start & (n->n_slots - 1);
@@ -104,7 +104,7 @@ static uint32_t *find_slot(const numbering *n, const vt_hash256 *key) {
 
 static void number_results(numbering *n, uint32_t index) {
   const vt_node *node = &n->g->nodes[index];
-  uint32_t *slot = find_slot(n, &n->key[index]);
+  uint32_t *slot = find_slot_of_key(n, &n->key[index]);
   const int first = *slot == 0;
   if (first) {
     *slot = index + 1;
@@ -125,7 +125,7 @@ static vt_status number_graph(const vt_rewrite_state *s, const vt_graph *g, numb
   n->key = VT_NEW_N(s->scratch, vt_hash256, g->n_nodes);
   n->order = VT_NEW_N(s->scratch, uint32_t, g->n_nodes);
   n->slot = VT_NEW_N(s->scratch, uint32_t, n->n_slots);
-  if (vt_arena_status(s->scratch) != VT_OK) return vt_rewrite_nomem(s);
+  if (vt_arena_status(s->scratch) != VT_OK) return vt_rewrite_no_memory(s);
   for (uint32_t i = 0; i < g->n_ports; i++) {
     n->same[g->ports[i].value] = g->ports[i].value;
     n->number[g->ports[i].value] = n->n_values++;

@@ -3,17 +3,17 @@
  * program on the reference.
  *
  * A node is constant if all its operands are constant. Constants that other nodes or outputs read
- * are collected from the graph and all its bodies into one graph without ports, the closed graph,
- * which is run. A value whose elements all have the same bits becomes a literal, broadcast to its
- * shape. Other constants stay as nodes, because a graph holds no tables. If the run fails, nothing
- * is folded, so the failure is reported when the model itself runs. Ops with bodies are never
- * folded, because a loop may take long. */
+ * are wanted: they are collected from the graph and all its bodies (the scopes) into one graph
+ * without ports, the closed graph, which is run. A value whose elements all have the same bits
+ * becomes a literal, broadcast to its shape. Other constants stay as nodes, because a graph holds
+ * no tables. If the run fails, nothing is folded, so the failure is reported when the model itself
+ * runs. Ops with bodies are never folded, because a loop may take long. */
 #include <stdio.h>
 #include <string.h>
 #include "rewrite.h"
 
 enum { MAX_ELEMENTS = 65536 }; /* the most elements that a constant may have */
-/* the most that all constants together may cost, see cost_of */
+/* the most that all constants together may cost, see cost_of_node */
 static const uint64_t MAX_COST = (uint64_t)1 << 24;
 
 /* Records which values of one graph or body are constant, and where the closed graph has them. */
@@ -55,7 +55,7 @@ static uint64_t element_count(const vt_graph *g, uint32_t value) {
 /* An upper bound on the elements that the node's kernel reads and writes. A pointwise op or a
  * movement handles each element once. For any other op all that is known is that each element of a
  * result reads every element of every operand at most once. */
-static uint64_t cost_of(const vt_graph *g, const vt_node *n) {
+static uint64_t cost_of_node(const vt_graph *g, const vt_node *n) {
   const vt_op_info *op = vt_op_get(n->op);
   uint64_t results = 1, operands = 1, cost;
   for (uint32_t i = 0; i < n->n_out; i++) results += element_count(g, n->first_out + i);
@@ -67,7 +67,7 @@ static uint64_t cost_of(const vt_graph *g, const vt_node *n) {
   return fits ? cost : UINT64_MAX;
 }
 
-static int is_constant(folding *f, const vt_graph *g, const scope *p, const vt_node *n) {
+static int accept_constant_node(folding *f, const vt_graph *g, const scope *p, const vt_node *n) {
   if (n->n_body > 0) return 0;
   for (uint32_t i = 0; i < n->n_in; i++) {
     const uint32_t from = g->values[g->operands[n->first_in + i]].node;
@@ -75,7 +75,7 @@ static int is_constant(folding *f, const vt_graph *g, const scope *p, const vt_n
   }
   for (uint32_t i = 0; i < n->n_out; i++)
     if (element_count(g, n->first_out + i) > MAX_ELEMENTS) return 0;
-  const uint64_t cost = cost_of(g, n);
+  const uint64_t cost = cost_of_node(g, n);
   if (cost > f->cost_left) return 0;
   f->cost_left -= cost;
   return 1;
@@ -83,7 +83,7 @@ static int is_constant(folding *f, const vt_graph *g, const scope *p, const vt_n
 
 /* 1 for a literal or a broadcast literal: folding produces these, so it must not fold them again.
  */
-static int is_folded_form(const vt_graph *g, uint32_t value) {
+static int is_literal_or_its_broadcast(const vt_graph *g, uint32_t value) {
   const vt_node *n = &g->nodes[g->values[value].node];
   if (n->op == VT_OP_literal) return 1;
   if (n->op != VT_OP_broadcast) return 0;
@@ -97,21 +97,21 @@ static int is_folded_form(const vt_graph *g, uint32_t value) {
  * yet. */
 static const uint32_t WANTED = VT_NO_VALUE - 1;
 
-static void mark_value_wanted(const vt_graph *g, scope *p, uint32_t value) {
+static void mark_wanted_if_constant(const vt_graph *g, scope *p, uint32_t value) {
   const uint32_t node = g->values[value].node;
-  if (node == VT_NO_NODE || !p->constant[node] || is_folded_form(g, value)) return;
+  if (node == VT_NO_NODE || !p->constant[node] || is_literal_or_its_broadcast(g, value)) return;
   if (element_count(g, value) > 0) p->result[value] = WANTED;
 }
 
-static void mark_all_read_wanted(const vt_graph *g, scope *p) {
+static void mark_wanted_constants(const vt_graph *g, scope *p) {
   for (uint32_t i = 0; i < g->n_nodes; i++)
     for (uint32_t k = 0; !p->constant[i] && k < g->nodes[i].n_in; k++)
-      mark_value_wanted(g, p, g->operands[g->nodes[i].first_in + k]);
-  for (uint32_t i = 0; i < g->n_results; i++) mark_value_wanted(g, p, g->results[i].value);
+      mark_wanted_if_constant(g, p, g->operands[g->nodes[i].first_in + k]);
+  for (uint32_t i = 0; i < g->n_results; i++) mark_wanted_if_constant(g, p, g->results[i].value);
 }
 
 /* Marks in `needed` the nodes that wanted constants are computed from. */
-static void mark_needed(const vt_graph *g, const scope *p, uint8_t *needed) {
+static void mark_nodes_behind_wanted(const vt_graph *g, const scope *p, uint8_t *needed) {
   for (uint32_t i = g->n_nodes; i-- > 0;) {
     const vt_node *n = &g->nodes[i];
     for (uint32_t k = 0; k < n->n_out; k++) needed[i] |= p->result[n->first_out + k] == WANTED;
@@ -153,9 +153,9 @@ static vt_status collect_constants(folding *f, const vt_graph *g) {
   uint8_t *needed = VT_NEW_N(&f->scratch, uint8_t, g->n_nodes);
   VT_TRY(add_scope(f, g, &p));
   for (uint32_t i = 0; i < g->n_nodes; i++)
-    p.constant[i] = (uint8_t)is_constant(f, g, &p, &g->nodes[i]);
-  mark_all_read_wanted(g, &p);
-  mark_needed(g, &p, needed);
+    p.constant[i] = (uint8_t)accept_constant_node(f, g, &p, &g->nodes[i]);
+  mark_wanted_constants(g, &p);
+  mark_nodes_behind_wanted(g, &p, needed);
   for (uint32_t i = 0; i < g->n_nodes; i++)
     if (needed[i]) VT_TRY(copy_to_closed_graph(f, g, &p, &g->nodes[i]));
   for (uint32_t i = 0; i < g->n_nodes; i++)
@@ -194,14 +194,14 @@ static vt_status run_closed_graph(folding *f, const vt_graph *g) {
 
 /* ---- writing the new graph ---- */
 
-static vt_status begin_scope(vt_rewrite_state *s) {
+static vt_status begin_rewrite_of_scope(vt_rewrite_state *s) {
   folding *f = *(folding *const *)s->hooks->context;
   s->data = &f->scopes[f->next++];
   return VT_OK;
 }
 
 /* Writes the literal that replaces result k of a node; VT_NO_VALUE if the result is not folded. */
-static uint32_t literal_for(vt_rewrite_state *s, const vt_node *n, uint32_t k) {
+static uint32_t write_literal_of_result(vt_rewrite_state *s, const vt_node *n, uint32_t k) {
   const folding *f = *(folding *const *)s->hooks->context;
   const vt_type *t = &s->g->values[n->first_out + k].type;
   const uint32_t result = ((const scope *)s->data)->result[n->first_out + k];
@@ -210,11 +210,11 @@ static uint32_t literal_for(vt_rewrite_state *s, const vt_node *n, uint32_t k) {
   return t->rank == 0 ? x : vt_build_broadcast(&s->gb->b, x, t->rank, t->dim);
 }
 
-static vt_status write_node(vt_rewrite_state *s, const vt_node *n, const uint32_t *in,
-                            uint32_t *out) {
+static vt_status write_folded_node(vt_rewrite_state *s, const vt_node *n, const uint32_t *in,
+                                   uint32_t *out) {
   uint32_t literal[VT_MAX_RESULTS], n_folded = 0;
   for (uint32_t k = 0; k < n->n_out; k++) {
-    literal[k] = literal_for(s, n, k);
+    literal[k] = write_literal_of_result(s, n, k);
     n_folded += literal[k] != VT_NO_VALUE;
   }
   if (n_folded < n->n_out) VT_TRY(vt_rewrite_copy_node(s, n, in, out));
@@ -242,8 +242,10 @@ vt_status vt_pass_fold(const vt_graph *g, const vt_pass_options *o, vt_graph **o
   folding f = {.o = o, .cost_left = o->eval != NULL ? MAX_COST : 0, .d = d};
   VT_TRY(vt_graph_begin(&f.gb, "constants", o->alloc, d));
   vt_arena_init(&f.scratch, o->alloc);
-  folding *const context = &f; /* hooks get a pointer to const, but begin_scope advances f.next */
-  const vt_rewrite_hooks hooks = {.context = &context, .begin = begin_scope, .node = write_node};
+  /* hooks get a pointer to const, but begin_rewrite_of_scope advances f.next */
+  folding *const context = &f;
+  const vt_rewrite_hooks hooks = {
+      .context = &context, .begin = begin_rewrite_of_scope, .node = write_folded_node};
   vt_status s = compute_constants(&f, g);
   if (s == VT_OK) s = vt_rewrite_graph(&hooks, g, o->alloc, out, d);
   vt_arena_done(&f.scratch);

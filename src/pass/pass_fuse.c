@@ -82,7 +82,7 @@ static vt_status form_groups(vt_rewrite_state *s) {
   uint32_t *next = VT_NEW_N(s->scratch, uint32_t, g->n_nodes);
   uint32_t *order = VT_NEW_N(s->scratch, uint32_t, g->n_nodes);
   uint32_t *group = VT_NEW_N(s->scratch, uint32_t, g->n_nodes);
-  if (vt_arena_status(s->scratch) != VT_OK) return vt_rewrite_nomem(s);
+  if (vt_arena_status(s->scratch) != VT_OK) return vt_rewrite_no_memory(s);
   for (uint32_t i = 0; i < g->n_values; i++) f.reader[i] = NO_READER;
   for (uint32_t i = 0; i < g->n_results; i++) f.reader[g->results[i].value] = MANY_READERS;
   for (uint32_t i = g->n_nodes; i-- > 0;) assign_group(&f, i);

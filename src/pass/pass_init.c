@@ -3,7 +3,7 @@
  * a program like any other, so they have the same bits on every backend. */
 #include "vt_pass.h"
 
-static uint32_t add_scalar_input(vt_graph_builder *gb, const char *name) {
+static uint32_t add_scalar_i64_input(vt_graph_builder *gb, const char *name) {
   const vt_type type = {.dtype = VT_DTYPE_I64};
   const vt_port port = {.name = name, .kind = VT_PORT_INPUT};
   return vt_graph_add_port(gb, &port, &type);
@@ -13,7 +13,7 @@ vt_status vt_pass_build_init(const vt_graph *g, const vt_pass_options *o, vt_gra
                              vt_diag *d) {
   vt_graph_builder gb;
   VT_TRY(vt_graph_begin(&gb, g->name, o->alloc, d));
-  const uint32_t seed = add_scalar_input(&gb, "seed"), step = add_scalar_input(&gb, "step");
+  const uint32_t seed = add_scalar_i64_input(&gb, "seed"), step = add_scalar_i64_input(&gb, "step");
   uint32_t made = 0;
   for (uint32_t i = 0; i < g->n_ports && gb.status == VT_OK; i++) {
     const vt_port *p = &g->ports[i];

@@ -15,8 +15,8 @@ static int target_has_kernel(const lowering_builder *lb, const vt_op_info *op) {
   return op->prim || (lb->o->listed != NULL && lb->o->listed(lb->o->target, op->number));
 }
 
-static uint32_t write_or_lower(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
-                               const void *attrs, uint32_t *out) {
+static uint32_t keep_or_lower_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
+                                   const void *attrs, uint32_t *out) {
   lowering_builder *lb = b->self;
   const vt_op_info *op = vt_op_get(number);
   if (op == NULL || target_has_kernel(lb, op)) {
@@ -33,8 +33,8 @@ static uint32_t write_or_lower(vt_builder *b, uint32_t number, const uint32_t *i
 /* Adds a node for a decomposition, and returns its first result. Further results of a prim have the
  * next numbers, which does not hold for a composition that is decomposed, so a decomposition may
  * use only compositions with one result. */
-static uint32_t lower_node(vt_builder *b, uint32_t number, const uint32_t *in, uint32_t n,
-                           const void *attrs) {
+static uint32_t lower_node_of_decomposition(vt_builder *b, uint32_t number, const uint32_t *in,
+                                            uint32_t n, const void *attrs) {
   const lowering_builder *lb = b->self;
   const vt_op_info *op = vt_op_get(number);
   uint32_t out[VT_MAX_RESULTS];
@@ -43,7 +43,7 @@ static uint32_t lower_node(vt_builder *b, uint32_t number, const uint32_t *in, u
                         "a decomposition uses '%s', which does not have one result", op->name);
     return VT_NO_VALUE;
   }
-  return write_or_lower(b, number, in, n, attrs, out);
+  return keep_or_lower_node(b, number, in, n, attrs, out);
 }
 
 static const vt_type *type_of(const vt_builder *b, uint32_t value) {
@@ -63,7 +63,7 @@ static void init_lowering_builder(lowering_builder *lb, vt_graph_builder *gb,
   *lb = (lowering_builder){.gb = gb, .o = o};
   lb->b = (vt_builder){.self = lb,
                        .dims = gb->b.dims,
-                       .node = lower_node,
+                       .node = lower_node_of_decomposition,
                        .type = type_of,
                        .open = open_body,
                        .close = close_body};
@@ -86,7 +86,7 @@ static vt_status lower_graph_node(vt_rewrite_state *s, const vt_node *n, const u
                                   uint32_t *out) {
   lowering_builder lb;
   init_lowering_builder(&lb, s->gb, s->hooks->context);
-  (void)write_or_lower(&lb.b, n->op, in, n->n_in, n->attrs, out);
+  (void)keep_or_lower_node(&lb.b, n->op, in, n->n_in, n->attrs, out);
   return s->gb->status;
 }
 

@@ -53,7 +53,7 @@ static int64_t add_dims(vt_graph_builder *gb, int64_t a, int64_t b) {
 
 /* Builds a graph with the symbolic dimensions B and T, the inputs x: f32[B, T, 8] and tok: i32[B,
  * T] in 0..2*T, and nodes whose attributes hold B*T and T-1. */
-static vt_status build_symbolic(vt_alloc a, vt_graph **out, vt_diag *d) {
+static vt_status build_symbolic_graph(vt_alloc a, vt_graph **out, vt_diag *d) {
   vt_graph_builder gb;
   VT_TRY(vt_graph_begin(&gb, "symbolic", a, d));
   const int64_t b = declare_dim(&gb, "B"), t = declare_dim(&gb, "T"), bt = multiply_dims(&gb, b, t);
@@ -79,7 +79,7 @@ static vt_status build_symbolic(vt_alloc a, vt_graph **out, vt_diag *d) {
 static vt_graph *new_symbolic_graph(void) {
   vt_graph *g = NULL;
   vt_diag d = {0};
-  CHECK(build_symbolic(vt_alloc_default(), &g, &d) == VT_OK);
+  CHECK(build_symbolic_graph(vt_alloc_default(), &g, &d) == VT_OK);
   if (g == NULL) exit(1); /* the test cannot continue */
   return g;
 }
@@ -131,7 +131,7 @@ static const vt_type *type_of_named_value(const vt_graph *g, const char *name) {
   return &none;
 }
 
-static int has_type(const vt_graph *g, const char *name, const char *want) {
+static int value_has_type(const vt_graph *g, const char *name, const char *want) {
   char text[VT_TYPE_TEXT];
   const int same = strcmp(vt_type_text(&g->dims, type_of_named_value(g, name), text), want) == 0;
   if (!same) fprintf(stderr, "  '%s' is %s, not %s\n", name, text, want);
@@ -144,8 +144,8 @@ static void test_bound_shapes(void) {
   const vt_binding b[] = {{"T", 3}, {"B", 2}}; /* bindings may come in any order */
   CHECK(bind_graph(g, 2, b, &out, &d) == VT_OK);
   CHECK(out->dims.n_symbols == 0 && out->n_nodes == g->n_nodes && out->n_ports == 3);
-  CHECK(has_type(out, "x", "f32[2, 3, 8]") && has_type(out, "f", "f32[6, 8]"));
-  CHECK(has_type(out, "g", "f32[6, 8]") && has_type(out, "u", "f32[2, 2, 8]"));
+  CHECK(value_has_type(out, "x", "f32[2, 3, 8]") && value_has_type(out, "f", "f32[6, 8]"));
+  CHECK(value_has_type(out, "g", "f32[6, 8]") && value_has_type(out, "u", "f32[2, 2, 8]"));
   CHECK(out->ports[1].has_range && out->ports[1].lo == 0 && out->ports[1].hi == 6);
   const vt_attr_shape *f = out->nodes[0].attrs;
   const vt_attr_slice *u = out->nodes[4].attrs;
@@ -156,7 +156,7 @@ static void test_bound_shapes(void) {
   /* the value has no name in g and gets none */
   CHECK(out->values[out->nodes[1].first_out].name == NULL);
   vt_graph_free(out);
-  CHECK(has_type(g, "f", "f32[B*T, 8]")); /* the old graph is unchanged */
+  CHECK(value_has_type(g, "f", "f32[B*T, 8]")); /* the old graph is unchanged */
   vt_graph_free(g);
 }
 
@@ -202,10 +202,10 @@ static void test_bound_sizes_limited(void) {
   vt_graph *g = new_symbolic_graph(), *out;
   vt_diag d = {0};
   CHECK(bind_graph(g, 2, (vt_binding[]){{"B", 0}, {"T", 1}}, &out, &d) == VT_OK); /* 0 is valid */
-  CHECK(out != NULL && has_type(out, "u", "f32[0, 0, 8]"));
+  CHECK(out != NULL && value_has_type(out, "u", "f32[0, 0, 8]"));
   vt_graph_free(out);
   CHECK(bind_graph(g, 2, (vt_binding[]){{"B", VT_DIM_MAX}, {"T", 1}}, &out, &d) == VT_OK);
-  CHECK(out != NULL && has_type(out, "f", "f32[1099511627776, 8]"));
+  CHECK(out != NULL && value_has_type(out, "f", "f32[1099511627776, 8]"));
   vt_graph_free(out);
   vt_graph_free(g);
 }
@@ -267,13 +267,13 @@ static void test_bind_without_symbols(void) {
 
 /* ---- lowering: several compositions in one bound graph ---- */
 
-static uint32_t add_comp1(vt_graph_builder *gb, const char *name, uint32_t op, uint32_t x,
-                          const void *attrs) {
+static uint32_t add_composition_of_1(vt_graph_builder *gb, const char *name, uint32_t op,
+                                     uint32_t x, const void *attrs) {
   return name_value(gb, name, gb->b.node(&gb->b, op, &x, 1, attrs));
 }
 
-static uint32_t add_comp3(vt_graph_builder *gb, const char *name, uint32_t op, uint32_t x,
-                          uint32_t y, uint32_t z) {
+static uint32_t add_composition_of_3(vt_graph_builder *gb, const char *name, uint32_t op,
+                                     uint32_t x, uint32_t y, uint32_t z) {
   return name_value(gb, name, vt_build3(&gb->b, op, x, y, z));
 }
 
@@ -281,18 +281,18 @@ static void add_compositions(vt_graph_builder *gb, const uint32_t in[5]) {
   const uint32_t x = in[0], index = in[1], w = in[2], v = in[3], heads = in[4];
   const vt_attr_axis last = {.size = sizeof last, .axis = 1};
   const vt_attr_reduce rows = {.size = sizeof rows, .axes = {.n = 1, .v = {0}}, .keep = 1};
-  add_comp1(gb, "relu", VT_OP_relu, x, NULL);
-  add_comp1(gb, "silu", VT_OP_silu, x, NULL);
-  add_comp1(gb, "gelu", VT_OP_gelu, x, NULL);
-  add_comp1(gb, "gelu_tanh", VT_OP_gelu_tanh, x, NULL);
-  add_comp1(gb, "mean", VT_OP_mean, x, &rows);
-  add_comp1(gb, "softmax", VT_OP_softmax, x, &last);
-  add_comp1(gb, "log_softmax", VT_OP_log_softmax, x, &last);
-  add_comp3(gb, "layer_norm", VT_OP_layer_norm, x, v, v);
+  add_composition_of_1(gb, "relu", VT_OP_relu, x, NULL);
+  add_composition_of_1(gb, "silu", VT_OP_silu, x, NULL);
+  add_composition_of_1(gb, "gelu", VT_OP_gelu, x, NULL);
+  add_composition_of_1(gb, "gelu_tanh", VT_OP_gelu_tanh, x, NULL);
+  add_composition_of_1(gb, "mean", VT_OP_mean, x, &rows);
+  add_composition_of_1(gb, "softmax", VT_OP_softmax, x, &last);
+  add_composition_of_1(gb, "log_softmax", VT_OP_log_softmax, x, &last);
+  add_composition_of_3(gb, "layer_norm", VT_OP_layer_norm, x, v, v);
   name_value(gb, "rms_norm", vt_build2(&gb->b, VT_OP_rms_norm, x, v));
-  add_comp3(gb, "linear", VT_OP_linear, x, w, v);
+  add_composition_of_3(gb, "linear", VT_OP_linear, x, w, v);
   name_value(gb, "embedding", vt_build2(&gb->b, VT_OP_embedding, w, index));
-  add_comp3(gb, "attention", VT_OP_attention, heads, heads, heads);
+  add_composition_of_3(gb, "attention", VT_OP_attention, heads, heads, heads);
   name_value(gb, "cross_entropy", vt_build2(&gb->b, VT_OP_cross_entropy, x, index));
 }
 
@@ -491,7 +491,7 @@ static void fail_each_allocation(job_fn *job, const vt_graph *g) {
   CHECK(asked > 3);
 }
 
-static void test_out_of_memory(void) {
+static void test_passes_out_of_memory(void) {
   vt_graph *s = new_symbolic_graph(), *c = new_composition_graph();
   fail_each_allocation(bind_with_allocator, s);
   fail_each_allocation(lower_with_allocator, c);
@@ -515,6 +515,6 @@ int main(void) {
   test_init_graph();
   test_init_graph_of_all_initialisers();
   test_init_graph_without_params();
-  test_out_of_memory();
+  test_passes_out_of_memory();
   TEST_DONE();
 }

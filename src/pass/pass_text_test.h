@@ -49,12 +49,12 @@ static inline vt_graph *apply_pass(uint32_t pass, const vt_pass_options *o, vt_g
   return out;
 }
 
-/* Checks that pass `pass`, and after it pass `then` unless that is VT_PASS_COUNT, changes the graph
- * of `body` into that of `want`, and that a second `pass` changes nothing. */
-static inline void expect_pass(uint32_t pass, uint32_t then, const vt_pass_options *o,
-                               const char *body, const char *want) {
+/* Checks that pass `pass`, and after it pass `next_pass` unless that is VT_PASS_COUNT, changes the
+ * graph of `body` into that of `want`, and that a second `pass` changes nothing. */
+static inline void expect_pass_result(uint32_t pass, uint32_t next_pass, const vt_pass_options *o,
+                                      const char *body, const char *want) {
   vt_graph *g = apply_pass(pass, o, parse_graph(body)), *w = parse_graph(want);
-  if (then != VT_PASS_COUNT) g = apply_pass(then, o, g);
+  if (next_pass != VT_PASS_COUNT) g = apply_pass(next_pass, o, g);
   const int same = same_graph(g, w);
   CHECK(same);
   if (!same) {
@@ -73,7 +73,7 @@ static inline void expect_pass(uint32_t pass, uint32_t then, const vt_pass_optio
 }
 
 /* Lets each allocation of a pass fail in turn: the pass must return VT_NOMEM and leak nothing. */
-static inline void check_pass_out_of_memory(uint32_t pass, vt_pass_options o, const char *body) {
+static inline void check_pass_returns_nomem(uint32_t pass, vt_pass_options o, const char *body) {
   vt_graph *g = parse_graph(body);
   long asked = 0;
   for (long left = 0; left <= asked; left++) {

@@ -3,7 +3,7 @@
  * too; fusion groups are dropped, unless the pass sets new ones. */
 #include "rewrite.h"
 
-vt_status vt_rewrite_nomem(const vt_rewrite_state *s) {
+vt_status vt_rewrite_no_memory(const vt_rewrite_state *s) {
   return vt_graph_fail(s->gb, VT_NOMEM, "out of memory");
 }
 
@@ -14,7 +14,7 @@ vt_status vt_rewrite_copy_node(vt_rewrite_state *s, const vt_node *n, const uint
   return s->gb->status;
 }
 
-static vt_status copy_ports(vt_rewrite_state *s) {
+static vt_status rewrite_ports(vt_rewrite_state *s) {
   const vt_graph *g = s->g;
   for (uint32_t i = 0; i < g->n_ports; i++) {
     vt_port p = g->ports[i];
@@ -32,21 +32,21 @@ static uint32_t new_value_of(const vt_rewrite_state *s, uint32_t value) {
   return s->map[s->same == NULL ? value : s->same[value]];
 }
 
-static vt_status copy_body(const vt_rewrite_state *outer, const vt_graph *body);
+static vt_status rewrite_body(const vt_rewrite_state *outer, const vt_graph *body);
 
-static vt_status copy_node(vt_rewrite_state *s, uint32_t index) {
+static vt_status rewrite_node(vt_rewrite_state *s, uint32_t index) {
   const vt_graph *g = s->g;
   const vt_node *n = &g->nodes[index];
   vt_graph_builder *gb = s->gb;
   char name[16];
   uint32_t *in = VT_NEW_N(s->scratch, uint32_t, n->n_in), out[VT_MAX_RESULTS];
-  if (in == NULL) return vt_rewrite_nomem(s);
+  if (in == NULL) return vt_rewrite_no_memory(s);
   for (uint32_t k = 0; k < n->n_in; k++) in[k] = new_value_of(s, g->operands[n->first_in + k]);
   gb->line = n->line;
   gb->column = n->column;
   gb->label = vt_value_name(g, n->first_out, name);
   gb->group = s->group == NULL ? 0 : s->group[index];
-  for (uint32_t k = 0; k < n->n_body; k++) VT_TRY(copy_body(s, n->body[k]));
+  for (uint32_t k = 0; k < n->n_body; k++) VT_TRY(rewrite_body(s, n->body[k]));
   VT_TRY(s->hooks->node == NULL ? vt_rewrite_copy_node(s, n, in, out)
                                 : s->hooks->node(s, n, in, out));
   for (uint32_t k = 0; k < n->n_out; k++) {
@@ -58,24 +58,24 @@ static vt_status copy_node(vt_rewrite_state *s, uint32_t index) {
   return gb->status;
 }
 
-static vt_status copy_contents(vt_rewrite_state *s) {
+static vt_status rewrite_ports_and_nodes(vt_rewrite_state *s) {
   s->map = VT_NEW_N(s->scratch, uint32_t, s->g->n_values);
-  if (s->map == NULL) return vt_rewrite_nomem(s);
+  if (s->map == NULL) return vt_rewrite_no_memory(s);
   for (uint32_t i = 0; i < s->g->n_values; i++) s->map[i] = VT_NO_VALUE;
   if (s->hooks->begin != NULL) VT_TRY(s->hooks->begin(s));
-  VT_TRY(copy_ports(s));
+  VT_TRY(rewrite_ports(s));
   const uint32_t n = s->order == NULL ? s->g->n_nodes : s->n_order;
-  for (uint32_t i = 0; i < n; i++) VT_TRY(copy_node(s, s->order == NULL ? i : s->order[i]));
+  for (uint32_t i = 0; i < n; i++) VT_TRY(rewrite_node(s, s->order == NULL ? i : s->order[i]));
   return VT_OK;
 }
 
-static vt_status copy_body(const vt_rewrite_state *outer, const vt_graph *body) {
+static vt_status rewrite_body(const vt_rewrite_state *outer, const vt_graph *body) {
   vt_rewrite_state s = {.hooks = outer->hooks, .g = body, .scratch = outer->scratch};
   uint32_t *out = VT_NEW_N(s.scratch, uint32_t, body->n_results);
-  if (out == NULL) return vt_rewrite_nomem(outer);
+  if (out == NULL) return vt_rewrite_no_memory(outer);
   s.gb = vt_graph_open_body(outer->gb, NULL, NULL, 0);
   if (s.gb == NULL) return outer->gb->status;
-  VT_TRY(copy_contents(&s));
+  VT_TRY(rewrite_ports_and_nodes(&s));
   for (uint32_t i = 0; i < body->n_results; i++) out[i] = new_value_of(&s, body->results[i].value);
   vt_graph_close_body(s.gb, out, body->n_results);
   return outer->gb->status;
@@ -88,7 +88,7 @@ vt_status vt_rewrite_graph(const vt_rewrite_hooks *hooks, const vt_graph *g, vt_
   VT_TRY(vt_graph_begin(&gb, g->name, a, d));
   vt_arena_init(&scratch, a);
   vt_rewrite_state s = {.hooks = hooks, .g = g, .gb = &gb, .scratch = &scratch};
-  vt_status status = copy_contents(&s);
+  vt_status status = rewrite_ports_and_nodes(&s);
   for (uint32_t i = 0; status == VT_OK && i < g->n_results; i++) {
     vt_graph_add_result(&gb, g->results[i].name, new_value_of(&s, g->results[i].value));
     status = gb.status;

@@ -39,7 +39,7 @@ struct vt_rewrite_hooks {
 vt_status vt_rewrite_copy_node(vt_rewrite_state *s, const vt_node *n, const uint32_t *in,
                                uint32_t *out) VT_NODISCARD;
 /* Records that an allocation from `s->scratch` failed. */
-vt_status vt_rewrite_nomem(const vt_rewrite_state *s) VT_NODISCARD;
+vt_status vt_rewrite_no_memory(const vt_rewrite_state *s) VT_NODISCARD;
 /* Copies a whole graph with the hooks and freezes the copy, which verifies it. Symbolic dimensions
  * are not copied: in a graph that has some, `port` and `node` must bind them. */
 vt_status vt_rewrite_graph(const vt_rewrite_hooks *hooks, const vt_graph *g, vt_alloc a,

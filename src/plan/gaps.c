@@ -59,44 +59,44 @@ static void split_tree(vt_gaps *g, uint32_t i, uint64_t offset, uint32_t *left, 
   update_largest_gap(g, i);
 }
 
-static uint32_t new_gap(vt_gaps *g, uint64_t at, uint64_t size) {
+static uint32_t new_gap(vt_gaps *g, uint64_t offset, uint64_t size) {
   uint32_t i = g->spare;
   if (i != NONE) {
     g->spare = g->at[i].left;
   } else {
     i = ++g->used;
   }
-  g->at[i] = (vt_gap){.at = at, .size = size, .most = size, .rank = rank_of(i)};
+  g->at[i] = (vt_gap){.at = offset, .size = size, .most = size, .rank = rank_of(i)};
   return i;
 }
 
-static void recycle_node(vt_gaps *g, uint32_t i) {
+static void recycle_gap_node(vt_gaps *g, uint32_t i) {
   g->at[i].left = g->spare;
   g->spare = i;
 }
 
-vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) {
-  *g = (vt_gaps){
-      .at = VT_NEW_N(scratch, vt_gap, (size_t)most + 3)}; /* n allocated ranges leave n + 1 gaps */
+vt_status vt_gaps_init(vt_gaps *g, uint32_t most_ranges, vt_arena *scratch) {
+  *g = (vt_gaps){.at = VT_NEW_N(scratch, vt_gap,
+                                (size_t)most_ranges + 3)}; /* n allocated ranges leave n + 1 gaps */
   if (g->at == NULL) return VT_NOMEM;
   g->root = new_gap(g, 0, UINT64_MAX >> 1);
   return VT_OK;
 }
 
-/* Removes the lowest gap of at least `bytes` from the subtree with root *at; returns the index of
+/* Removes the lowest gap of at least `bytes` from the subtree with root *root; returns the index of
  * its node. */
-static uint32_t remove_lowest_gap(vt_gaps *g, uint32_t *at, uint64_t bytes) {
-  vt_gap *n = &g->at[*at];
-  uint32_t found = *at;
+static uint32_t remove_lowest_fitting_gap(vt_gaps *g, uint32_t *root, uint64_t bytes) {
+  vt_gap *n = &g->at[*root];
+  uint32_t found = *root;
   if (n->left != NONE && g->at[n->left].most >= bytes) {
-    found = remove_lowest_gap(g, &n->left, bytes);
+    found = remove_lowest_fitting_gap(g, &n->left, bytes);
   } else if (n->size >= bytes) {
-    *at = merge_trees(g, n->left, n->right);
+    *root = merge_trees(g, n->left, n->right);
     return found;
   } else {
-    found = remove_lowest_gap(g, &n->right, bytes);
+    found = remove_lowest_fitting_gap(g, &n->right, bytes);
   }
-  update_largest_gap(g, *at);
+  update_largest_gap(g, *root);
   return found;
 }
 
@@ -110,44 +110,45 @@ static void insert_gap(vt_gaps *g, uint32_t i) {
 
 uint64_t vt_gaps_alloc(vt_gaps *g, uint64_t bytes) {
   /* A gap is always found, because the last one has no end. */
-  const uint32_t i = remove_lowest_gap(g, &g->root, bytes);
+  const uint32_t i = remove_lowest_fitting_gap(g, &g->root, bytes);
   const uint64_t offset = g->at[i].at;
   g->at[i].at += bytes;
   g->at[i].size -= bytes;
   if (g->at[i].size > 0) {
     insert_gap(g, i);
   } else {
-    recycle_node(g, i);
+    recycle_gap_node(g, i);
   }
   return offset;
 }
 
-/* Removes the rightmost gap of the subtree with root *at if it ends at `offset`, or the leftmost if
- * it begins there; returns the index of its node, or NONE if the gap does not touch `offset`. */
-static uint32_t remove_edge_gap(vt_gaps *g, uint32_t *at, int rightmost, uint64_t offset) {
-  if (*at == NONE) return NONE;
-  uint32_t *child = rightmost ? &g->at[*at].right : &g->at[*at].left;
+/* Removes the rightmost gap of the subtree with root *root if it ends at `offset`, or the leftmost
+ * if it begins there; returns the index of its node, or NONE if the gap does not touch `offset`. */
+static uint32_t remove_edge_gap_touching(vt_gaps *g, uint32_t *root, int rightmost,
+                                         uint64_t offset) {
+  if (*root == NONE) return NONE;
+  uint32_t *child = rightmost ? &g->at[*root].right : &g->at[*root].left;
   if (*child != NONE) {
-    const uint32_t found = remove_edge_gap(g, child, rightmost, offset);
-    update_largest_gap(g, *at);
+    const uint32_t found = remove_edge_gap_touching(g, child, rightmost, offset);
+    update_largest_gap(g, *root);
     return found;
   }
-  const uint32_t found = *at;
+  const uint32_t found = *root;
   const vt_gap *n = &g->at[found];
   if ((rightmost ? n->at + n->size : n->at) != offset) return NONE;
-  *at = rightmost ? n->left : n->right;
+  *root = rightmost ? n->left : n->right;
   return found;
 }
 
 void vt_gaps_free(vt_gaps *g, uint64_t offset, uint64_t bytes) {
   uint32_t left, right;
   split_tree(g, g->root, offset, &left, &right);
-  const uint32_t below = remove_edge_gap(g, &left, 1, offset);
-  const uint32_t above = remove_edge_gap(g, &right, 0, offset + bytes);
+  const uint32_t below = remove_edge_gap_touching(g, &left, 1, offset);
+  const uint32_t above = remove_edge_gap_touching(g, &right, 0, offset + bytes);
   g->root = merge_trees(g, left, right);
   const uint64_t from = below == NONE ? offset : g->at[below].at;
   const uint64_t to = above == NONE ? offset + bytes : g->at[above].at + g->at[above].size;
-  if (below != NONE) recycle_node(g, below);
-  if (above != NONE) recycle_node(g, above);
+  if (below != NONE) recycle_gap_node(g, below);
+  if (above != NONE) recycle_gap_node(g, above);
   insert_gap(g, new_gap(g, from, to - from));
 }

@@ -13,8 +13,8 @@ typedef struct vt_gaps {
   uint32_t used;  /* highest index that was ever used */
 } vt_gaps;
 
-/* Makes all bytes free. At most `most` ranges may be allocated at the same time. */
-vt_status vt_gaps_init(vt_gaps *g, uint32_t most, vt_arena *scratch) VT_NODISCARD;
+/* Makes all bytes free. At most `most_ranges` ranges may be allocated at the same time. */
+vt_status vt_gaps_init(vt_gaps *g, uint32_t most_ranges, vt_arena *scratch) VT_NODISCARD;
 /* Allocates `bytes` > 0 at the lowest offset at which they fit and returns the offset. */
 uint64_t vt_gaps_alloc(vt_gaps *g, uint64_t bytes);
 /* Frees a range that vt_gaps_alloc returned, and merges it with the gaps next to it. */

@@ -6,13 +6,13 @@
 
 enum { CAPACITY = 4096, MOST = 200 };
 
-/* The lowest offset of `n` consecutive free bytes in the map; CAPACITY if there are not that
+/* The lowest offset of `bytes` consecutive free bytes in the map; CAPACITY if there are not that
  * many. */
-static uint64_t lowest_free(const uint8_t *taken, uint64_t n) {
+static uint64_t lowest_free_range(const uint8_t *taken, uint64_t bytes) {
   uint64_t free_units = 0;
   for (uint64_t i = 0; i < CAPACITY; i++) {
     free_units = taken[i] ? 0 : free_units + 1;
-    if (free_units == n) return i + 1 - n;
+    if (free_units == bytes) return i + 1 - bytes;
   }
   return CAPACITY;
 }
@@ -22,7 +22,7 @@ static uint32_t draw_random(uint32_t *state) {
   return *state >> 16;
 }
 
-static void test_against_byte_map(uint32_t seed) {
+static void test_gaps_match_byte_map(uint32_t seed) {
   static uint8_t taken[CAPACITY];
   uint64_t at[MOST], size[MOST];
   uint32_t n = 0, state = seed;
@@ -41,7 +41,7 @@ static void test_against_byte_map(uint32_t seed) {
       size[k] = size[n];
     } else {
       size[n] = 1 + draw_random(&state) % (i % 7 == 0 ? 30 : 9);
-      const uint64_t want = lowest_free(taken, size[n]);
+      const uint64_t want = lowest_free_range(taken, size[n]);
       at[n] = vt_gaps_alloc(&g, size[n]);
       CHECK(at[n] == want);
       if (at[n] != want) break;
@@ -55,6 +55,6 @@ static void test_against_byte_map(uint32_t seed) {
 }
 
 int main(void) {
-  for (uint32_t seed = 1; seed <= 20; seed++) test_against_byte_map(seed);
+  for (uint32_t seed = 1; seed <= 20; seed++) test_gaps_match_byte_map(seed);
   TEST_DONE();
 }

@@ -20,7 +20,7 @@ static void count_lifetime(tally *t, uint32_t first, uint32_t last, uint64_t byt
 
 /* Counts the lifetime of a value. A value written in place shares its bytes with its operand during
  * its own step, so it counts from the next step. */
-static void count_value(tally *t, const vt_buffer *b) {
+static void count_lifetime_of_value(tally *t, const vt_buffer *b) {
   if (!vt_class_is_on_device(b->class)) return;
   if (b->place == VT_PLACE_OWN) count_lifetime(t, b->first, b->last, b->bytes);
   if (b->place == VT_PLACE_OVER) count_lifetime(t, b->first + 1, b->last, b->bytes);
@@ -28,7 +28,7 @@ static void count_value(tally *t, const vt_buffer *b) {
 
 /* Live bytes of the body that has most, because the bodies of a step do not run at the same
  * time. */
-static uint64_t live_bytes_of_bodies(const vt_nested *nested) {
+static uint64_t live_bytes_of_largest_body(const vt_nested *nested) {
   uint64_t most = 0;
   for (uint32_t k = 0; k < nested->n; k++)
     if (nested->plan[k]->live_bytes > most) most = nested->plan[k]->live_bytes;
@@ -39,7 +39,7 @@ static vt_status count_dense_copies(const vt_plan *p, tally *t, vt_arena *scratc
   uint32_t *first = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   uint32_t *last = VT_NEW_N(scratch, uint32_t, p->n_buffers);
   if (first == NULL || last == NULL) return vt_plan_no_memory(d);
-  vt_plan_copy_lifetimes(p, first, last);
+  vt_plan_lifetimes_of_copies(p, first, last);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     uint64_t elements, bytes;
     if (p->dense[v] == VT_NO_OFFSET) continue;
@@ -51,11 +51,11 @@ static vt_status count_dense_copies(const vt_plan *p, tally *t, vt_arena *scratc
 
 /* Counts scratch and bodies. A step and the dense copies made for it are backend steps that run one
  * after the other, so only the backend step that needs most bytes counts. */
-static void count_bk_steps(const vt_plan *p, tally *t) {
+static void count_scratch_and_bodies(const vt_plan *p, tally *t) {
   uint64_t most = 0;
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const int is_step = p->bk_step_node[r] == p->step_node[step];
-    const uint64_t inner = is_step ? live_bytes_of_bodies(&p->nested[step]) : 0;
+    const uint64_t inner = is_step ? live_bytes_of_largest_body(&p->nested[step]) : 0;
     if (p->bk_steps[r].work_bytes + inner > most) most = p->bk_steps[r].work_bytes + inner;
     if (!is_step) continue;
     count_lifetime(t, step, step, most);
@@ -67,7 +67,7 @@ static void count_bk_steps(const vt_plan *p, tally *t) {
 vt_status vt_plan_set_live_bytes(vt_plan *p, vt_arena *scratch, vt_diag *d) {
   tally t = {VT_NEW_N(scratch, uint64_t, (size_t)p->n_steps + 1), p->n_steps + 1};
   if (t.change == NULL) return vt_plan_no_memory(d);
-  for (uint32_t v = 0; v < p->n_buffers; v++) count_value(&t, &p->buffers[v]);
+  for (uint32_t v = 0; v < p->n_buffers; v++) count_lifetime_of_value(&t, &p->buffers[v]);
   for (uint32_t i = 0; i < p->n_transfers; i++)
     if (p->transfers[i].class == VT_CLASS_TEMP)
       count_lifetime(&t, p->transfers[i].step, vt_plan_group_last(p, p->transfers[i].step),
@@ -76,7 +76,7 @@ vt_status vt_plan_set_live_bytes(vt_plan *p, vt_arena *scratch, vt_diag *d) {
     for (uint32_t k = 0; k < p->nested[i].n; k++)
       VT_TRY(vt_plan_set_live_bytes(p->nested[i].plan[k], scratch, d));
   VT_TRY(count_dense_copies(p, &t, scratch, d));
-  count_bk_steps(p, &t);
+  count_scratch_and_bodies(p, &t);
   uint64_t live = 0;
   p->live_bytes = 0;
   p->live_step = 0;

@@ -14,11 +14,17 @@ static const struct {
 #undef VT_CLASS
 };
 
-const char *vt_class_name(uint32_t c) { return c < VT_CLASS_COUNT ? classes[c].key : "?"; }
+const char *vt_class_name(uint32_t class) {
+  return class < VT_CLASS_COUNT ? classes[class].key : "?";
+}
 
-int vt_class_is_on_device(uint32_t c) { return c < VT_CLASS_COUNT && classes[c].device; }
+int vt_class_is_on_device(uint32_t class) {
+  return class < VT_CLASS_COUNT && classes[class].device;
+}
 
-uint32_t vt_class_arena(uint32_t c) { return c < VT_CLASS_COUNT ? classes[c].arena : c; }
+uint32_t vt_class_arena(uint32_t class) {
+  return class < VT_CLASS_COUNT ? classes[class].arena : class;
+}
 
 uint64_t vt_plan_arena_bytes(const vt_plan *p, uint32_t arena) {
   uint64_t sum = 0; /* cannot overflow: eight classes of at most 2^48 bytes */

@@ -30,7 +30,7 @@ static void set_lifetimes_at_step(vt_planner *q, uint32_t i, uint32_t end) {
   }
 }
 
-void vt_plan_lifetimes_from_reads(vt_planner *q) {
+void vt_plan_set_lifetimes_from_reads(vt_planner *q) {
   vt_plan *p = q->p;
   for (uint32_t i = 0; i < p->n_steps; i++) set_lifetimes_at_step(q, i, vt_plan_group_last(p, i));
   for (uint32_t i = 0; i < p->g->n_ports; i++) p->buffers[p->g->ports[i].value].last = p->n_steps;
@@ -45,33 +45,33 @@ void vt_plan_lifetimes_from_reads(vt_planner *q) {
 
 /* ---- in place ---- */
 
-/* 1 if the node reads the bytes of `v` through a view, which may have another order. */
-static int reads_view_of(const vt_planner *q, const vt_node *n, uint32_t v) {
+/* 1 if the node reads the bytes of `value` through a view, which may have another order. */
+static int reads_view_of(const vt_planner *q, const vt_node *n, uint32_t value) {
   for (uint32_t k = 0; k < n->n_in; k++) {
     const uint32_t other = q->p->g->operands[n->first_in + k];
-    if (other != v && q->holder[other] == v) return 1;
+    if (other != value && q->holder[other] == value) return 1;
   }
   return 0;
 }
 
-static int reads_value(const vt_planner *q, const vt_node *n, uint32_t v) {
+static int reads_value(const vt_planner *q, const vt_node *n, uint32_t value) {
   for (uint32_t k = 0; k < n->n_in; k++)
-    if (q->p->g->operands[n->first_in + k] == v) return 1;
+    if (q->p->g->operands[n->first_in + k] == value) return 1;
   return 0;
 }
 
-/* 1 if an earlier member of the step's group reads `v` at other positions than the one that it
- * writes. If the group runs as one launch, such a member may read `v` after the step has
+/* 1 if an earlier member of the step's group reads `value` at other positions than the one that it
+ * writes. If the group runs as one launch, such a member may read `value` after the step has
  * overwritten a part of it. */
-static int group_reads_elsewhere(const vt_planner *q, uint32_t v, uint32_t step) {
+static int group_reads_at_other_positions(const vt_planner *q, uint32_t value, uint32_t step) {
   const uint32_t group = node_of_step(q->p, step)->group;
-  const vt_type *t = &q->p->g->values[v].type;
+  const vt_type *t = &q->p->g->values[value].type;
   for (uint32_t i = step; group != 0 && i-- > 0 && node_of_step(q->p, i)->group == group;) {
     const vt_node *n = node_of_step(q->p, i);
     const vt_type *made = &q->p->g->values[n->first_out].type;
     const int elsewhere = vt_op_form(n->op) != VT_FORM_POINTWISE || made->rank != t->rank ||
                           memcmp(made->dim, t->dim, sizeof t->dim) != 0;
-    if (reads_view_of(q, n, v) || (elsewhere && reads_value(q, n, v))) return 1;
+    if (reads_view_of(q, n, value) || (elsewhere && reads_value(q, n, value))) return 1;
   }
   return 0;
 }
@@ -90,7 +90,7 @@ static int can_write_over_operand(const vt_planner *q, const vt_node *n, uint32_
   if (b->bytes == 0 || b->bytes != y->bytes || t->rank != made->rank ||
       memcmp(t->dim, made->dim, sizeof t->dim) != 0)
     return 0;
-  return !reads_view_of(q, n, v) && !group_reads_elsewhere(q, v, step);
+  return !reads_view_of(q, n, v) && !group_reads_at_other_positions(q, v, step);
 }
 
 static void choose_results_in_place(vt_planner *q) {
@@ -122,7 +122,7 @@ static uint32_t last_value_in_bytes_of(const vt_planner *q, uint32_t v, uint32_t
  * memory, but the result of an anchor is, and members read it until the group ends, even if its
  * last reader is an earlier step. So its bytes live until the group ends. Only results that are
  * computed position by position may be written over it. */
-void vt_plan_extend_for_groups(vt_planner *q) {
+void vt_plan_extend_lives_for_groups(vt_planner *q) {
   vt_plan *p = q->p;
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_node *n = node_of_step(p, i);
@@ -147,7 +147,7 @@ static void add_transfer(vt_plan *p, uint32_t v, uint32_t direction, uint32_t st
 
 /* The streamed parameter with the lowest id, not below `least`, that the node reads; VT_NO_VALUE if
  * it reads none. */
-static uint32_t next_streamed_param(const vt_planner *q, const vt_node *n, uint32_t least) {
+static uint32_t lowest_streamed_param_from(const vt_planner *q, const vt_node *n, uint32_t least) {
   uint32_t next = VT_NO_VALUE;
   for (uint32_t k = 0; k < n->n_in; k++) {
     const uint32_t v = q->holder[q->p->g->operands[n->first_in + k]];
@@ -164,7 +164,7 @@ static void add_uploads_of_step(vt_planner *q, uint32_t i) {
   for (uint32_t least = 0;;) {
     uint32_t next = VT_NO_VALUE;
     for (uint32_t k = i; k <= last; k++) {
-      const uint32_t v = next_streamed_param(q, node_of_step(q->p, k), least);
+      const uint32_t v = lowest_streamed_param_from(q, node_of_step(q->p, k), least);
       if (v < next) next = v;
     }
     if (next == VT_NO_VALUE) return;
@@ -194,8 +194,8 @@ vt_status vt_plan_list_transfers(vt_planner *q) {
 }
 
 vt_status vt_plan_set_lifetimes(vt_planner *q) {
-  vt_plan_lifetimes_from_reads(q);
+  vt_plan_set_lifetimes_from_reads(q);
   choose_results_in_place(q);
-  vt_plan_extend_for_groups(q);
+  vt_plan_extend_lives_for_groups(q);
   return q->owner == NULL ? vt_plan_list_transfers(q) : VT_OK;
 }

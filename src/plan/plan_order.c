@@ -32,8 +32,8 @@ typedef struct scheduler {
   vt_planner *q;
   unit *units;
   uint32_t n_units, n_readers, n_heap; /* used lengths of units, readers and heap */
-  uint32_t stamp;                      /* number of the current call of price_of */
-  uint32_t *stamped;      /* by value: the last call of price_of that counted the value */
+  uint32_t stamp;                      /* number of the current call of price_of_unit */
+  uint32_t *stamped;      /* by value: the last call of price_of_unit that counted the value */
   uint32_t *unit_of;      /* by node: its unit */
   uint32_t *first_reader; /* by value: the first element of its list of readers, or NONE */
   uint32_t *left;         /* by value: number of readers not yet scheduled */
@@ -61,7 +61,7 @@ static void push_unit(scheduler *s, uint32_t u) {
     swap_entries(&s->heap[i], &s->heap[(i - 1) / 2]);
 }
 
-static entry pop_entry(scheduler *s) {
+static entry pop_cheapest_entry(scheduler *s) {
   const entry top = s->heap[0];
   s->heap[0] = s->heap[--s->n_heap];
   for (uint32_t i = 0, child; (child = 2 * i + 1) < s->n_heap; i = child) {
@@ -74,8 +74,9 @@ static entry pop_entry(scheduler *s) {
 
 /* ---- units, and the readers of each value ---- */
 
-static int is_temporary_value(const scheduler *s, uint32_t v) {
-  return s->q->p->buffers[v].class == VT_CLASS_TEMP && s->q->p->g->values[v].node != VT_NO_NODE;
+static int is_temporary_value(const scheduler *s, uint32_t value) {
+  return s->q->p->buffers[value].class == VT_CLASS_TEMP &&
+         s->q->p->g->values[value].node != VT_NO_NODE;
 }
 
 static void find_units(scheduler *s) {
@@ -89,17 +90,17 @@ static void find_units(scheduler *s) {
   }
 }
 
-/* Adds an edge from value `v` of another unit to the unit `u`, which reads it; at most one edge
- * even if `u` reads `v` twice. A view is a unit of its own, which waits for the viewed value; a
- * reader of the view also gets an edge from the value that holds the bytes. */
-static void add_edge(scheduler *s, uint32_t u, uint32_t v, int waits) {
+/* Adds an edge from value `v` of another unit to the unit `reader_unit`, which reads it; at most
+ * one edge even if `reader_unit` reads `v` twice. A view is a unit of its own, which waits for the
+ * viewed value; a reader of the view also gets an edge from the value that holds the bytes. */
+static void add_edge(scheduler *s, uint32_t reader_unit, uint32_t v, int waits) {
   const uint32_t node = s->q->p->g->values[v].node;
-  if (node == VT_NO_NODE || s->unit_of[node] == u) return;
-  if (s->first_reader[v] != NONE && s->readers[s->first_reader[v]].unit == u) return;
-  s->readers[s->n_readers] = (reader){u, s->first_reader[v]};
+  if (node == VT_NO_NODE || s->unit_of[node] == reader_unit) return;
+  if (s->first_reader[v] != NONE && s->readers[s->first_reader[v]].unit == reader_unit) return;
+  s->readers[s->n_readers] = (reader){reader_unit, s->first_reader[v]};
   s->first_reader[v] = s->n_readers++;
   s->left[v]++;
-  s->units[u].waits += waits != 0;
+  s->units[reader_unit].waits += waits != 0;
 }
 
 static void find_edges(scheduler *s) {
@@ -116,7 +117,7 @@ static void find_edges(scheduler *s) {
 /* The price of a unit: the bytes of its results that other units read, minus the bytes of the
  * operands of which it is the last reader. Each value counts once; values made and read inside the
  * unit do not count. */
-static int64_t price_of(scheduler *s, uint32_t u) {
+static int64_t price_of_unit(scheduler *s, uint32_t u) {
   const vt_graph *g = s->q->p->g;
   int64_t price = 0;
   s->stamp++;
@@ -136,8 +137,8 @@ static int64_t price_of(scheduler *s, uint32_t u) {
   return price;
 }
 
-static void push_with_price(scheduler *s, uint32_t u) {
-  s->units[u].price = price_of(s, u);
+static void price_and_push_unit(scheduler *s, uint32_t u) {
+  s->units[u].price = price_of_unit(s, u);
   push_unit(s, u);
 }
 
@@ -159,7 +160,7 @@ static void wake_readers(scheduler *s, uint32_t u) {
     for (uint32_t k = 0; k < g->nodes[i].n_out; k++)
       for (uint32_t r = s->first_reader[g->nodes[i].first_out + k]; r != NONE;
            r = s->readers[r].next)
-        if (--s->units[s->readers[r].unit].waits == 0) push_with_price(s, s->readers[r].unit);
+        if (--s->units[s->readers[r].unit].waits == 0) price_and_push_unit(s, s->readers[r].unit);
 }
 
 /* Only one reader of `v` is left, which will free it; if ready, that unit is pushed again with its
@@ -168,7 +169,7 @@ static void reprice_last_reader(scheduler *s, uint32_t v) {
   for (uint32_t r = s->first_reader[v]; r != NONE; r = s->readers[r].next) {
     const uint32_t u = s->readers[r].unit;
     if (s->units[u].done) continue;
-    if (s->units[u].waits == 0) push_with_price(s, u);
+    if (s->units[u].waits == 0) price_and_push_unit(s, u);
     return;
   }
 }
@@ -210,9 +211,9 @@ static vt_status order_for_memory(vt_planner *q) {
   find_units(&s);
   find_edges(&s);
   for (uint32_t u = 0; u < s.n_units; u++)
-    if (s.units[u].waits == 0) push_with_price(&s, u);
+    if (s.units[u].waits == 0) price_and_push_unit(&s, u);
   while (s.n_heap > 0) {
-    const entry next = pop_entry(&s);
+    const entry next = pop_cheapest_entry(&s);
     if (s.units[next.unit].done || s.units[next.unit].price != next.price) continue;
     schedule_unit(&s, next.unit);
     release_operands(&s, next.unit, mark);

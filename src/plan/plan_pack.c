@@ -60,7 +60,7 @@ static uint32_t *sorted_indices(const vt_packing *k, uint32_t from, uint32_t to,
 
 /* ---- by birth ---- */
 
-static vt_status place_by_birth(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
+static vt_status place_by_birth(const vt_packing *k, uint64_t *offset, vt_arena *scratch) {
   const uint32_t *births = sorted_indices(k, 0, k->n, by_first, scratch);
   const uint32_t *deaths = sorted_indices(k, 0, k->n, by_last, scratch);
   uint32_t dead = 0;
@@ -70,8 +70,8 @@ static vt_status place_by_birth(const vt_packing *k, uint64_t *at, vt_arena *scr
   for (uint32_t i = 0; i < k->n; i++) {
     const vt_pack_item *x = &k->at[births[i]];
     for (; k->at[deaths[dead]].last < x->first; dead++)
-      vt_gaps_free(&gaps, at[deaths[dead]], k->at[deaths[dead]].bytes);
-    at[births[i]] = vt_gaps_alloc(&gaps, x->bytes);
+      vt_gaps_free(&gaps, offset[deaths[dead]], k->at[deaths[dead]].bytes);
+    offset[births[i]] = vt_gaps_alloc(&gaps, x->bytes);
   }
   return VT_OK;
 }
@@ -87,10 +87,10 @@ typedef struct placed_list { /* the items placed so far, in ascending order of `
   uint32_t n;
 } placed_list;
 
-static void insert_placed(placed_list *s, const vt_pack_item *x, uint64_t at) {
+static void insert_placed(placed_list *s, const vt_pack_item *x, uint64_t offset) {
   uint32_t i = s->n++;
-  for (; i > 0 && s->at[i - 1].from > at; i--) s->at[i] = s->at[i - 1];
-  s->at[i] = (placed){x->first, x->last, at, at + x->bytes};
+  for (; i > 0 && s->at[i - 1].from > offset; i--) s->at[i] = s->at[i - 1];
+  s->at[i] = (placed){x->first, x->last, offset, offset + x->bytes};
 }
 
 /* The lowest offset at which `x` overlaps no placed item that lives at the same time. */
@@ -105,7 +105,7 @@ static uint64_t lowest_free_offset(const placed_list *s, const vt_pack_item *x) 
   return at;
 }
 
-static vt_status place_by_size(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
+static vt_status place_by_size(const vt_packing *k, uint64_t *offset, vt_arena *scratch) {
   const uint32_t *fixed = sorted_indices(k, 0, k->fixed, by_offset, scratch);
   const uint32_t *order = sorted_indices(k, k->fixed, k->n, by_size, scratch);
   placed_list s = {VT_NEW_N(scratch, placed, k->n), 0};
@@ -114,8 +114,8 @@ static vt_status place_by_size(const vt_packing *k, uint64_t *at, vt_arena *scra
     insert_placed(&s, &k->at[fixed[i]], *k->at[fixed[i]].offset);
   for (uint32_t i = 0; i < k->n - k->fixed; i++) {
     const vt_pack_item *x = &k->at[order[i]];
-    at[order[i]] = lowest_free_offset(&s, x);
-    insert_placed(&s, x, at[order[i]]);
+    offset[order[i]] = lowest_free_offset(&s, x);
+    insert_placed(&s, x, offset[order[i]]);
   }
   return VT_OK;
 }
@@ -132,29 +132,29 @@ typedef struct span { /* a range of steps, both ends included */
   uint32_t from, to;
 } span;
 
-static uint64_t highest_in_range(const skyline *t, uint32_t node, span covers, span x) {
-  if (x.to < covers.from || covers.to < x.from) return 0;
-  if (x.from <= covers.from && covers.to <= x.to) return t->any[node];
+static uint64_t highest_in_range(const skyline *t, uint32_t node, span covers, span asked) {
+  if (asked.to < covers.from || covers.to < asked.from) return 0;
+  if (asked.from <= covers.from && covers.to <= asked.to) return t->any[node];
   const uint32_t middle = covers.from + (covers.to - covers.from) / 2;
-  const uint64_t left = highest_in_range(t, 2 * node, (span){covers.from, middle}, x);
-  const uint64_t right = highest_in_range(t, 2 * node + 1, (span){middle + 1, covers.to}, x);
+  const uint64_t left = highest_in_range(t, 2 * node, (span){covers.from, middle}, asked);
+  const uint64_t right = highest_in_range(t, 2 * node + 1, (span){middle + 1, covers.to}, asked);
   const uint64_t most = left > right ? left : right;
   return most > t->all[node] ? most : t->all[node];
 }
 
-static void raise_range(skyline *t, uint32_t node, span covers, span x, uint64_t height) {
-  if (x.to < covers.from || covers.to < x.from) return;
+static void raise_range(skyline *t, uint32_t node, span covers, span raised, uint64_t height) {
+  if (raised.to < covers.from || covers.to < raised.from) return;
   if (t->any[node] < height) t->any[node] = height;
-  if (x.from <= covers.from && covers.to <= x.to) {
+  if (raised.from <= covers.from && covers.to <= raised.to) {
     if (t->all[node] < height) t->all[node] = height;
     return;
   }
   const uint32_t middle = covers.from + (covers.to - covers.from) / 2;
-  raise_range(t, 2 * node, (span){covers.from, middle}, x, height);
-  raise_range(t, 2 * node + 1, (span){middle + 1, covers.to}, x, height);
+  raise_range(t, 2 * node, (span){covers.from, middle}, raised, height);
+  raise_range(t, 2 * node + 1, (span){middle + 1, covers.to}, raised, height);
 }
 
-static vt_status place_on_top(const vt_packing *k, uint64_t *at, vt_arena *scratch) {
+static vt_status place_on_top(const vt_packing *k, uint64_t *offset, vt_arena *scratch) {
   span all = {0, 0};
   for (uint32_t i = 0; i < k->n; i++)
     if (k->at[i].last > all.to) all.to = k->at[i].last;
@@ -164,18 +164,18 @@ static vt_status place_on_top(const vt_packing *k, uint64_t *at, vt_arena *scrat
   for (uint32_t i = 0; i < k->n; i++) {
     const vt_pack_item *x = &k->at[i];
     const span lives = {x->first, x->last};
-    at[i] = i < k->fixed ? *x->offset : highest_in_range(&t, 1, all, lives);
-    raise_range(&t, 1, all, lives, at[i] + x->bytes);
+    offset[i] = i < k->fixed ? *x->offset : highest_in_range(&t, 1, all, lives);
+    raise_range(&t, 1, all, lives, offset[i] + x->bytes);
   }
   return VT_OK;
 }
 
 /* ---- choosing among the three ---- */
 
-static uint64_t end_of_highest_item(const vt_packing *k, const uint64_t *at) {
+static uint64_t end_of_highest_item(const vt_packing *k, const uint64_t *offset) {
   uint64_t top = k->top;
   for (uint32_t i = k->fixed; i < k->n; i++)
-    if (at[i] + k->at[i].bytes > top) top = at[i] + k->at[i].bytes;
+    if (offset[i] + k->at[i].bytes > top) top = offset[i] + k->at[i].bytes;
   return top;
 }
 

@@ -34,7 +34,7 @@ static void add_random_items(sample *s, uint32_t n, uint32_t steps, uint32_t *st
 }
 
 /* Checks that at each step no two live items overlap; returns the most live bytes of any step. */
-static uint64_t check_disjoint(const sample *s, uint32_t steps) {
+static uint64_t check_disjoint_and_get_most_live(const sample *s, uint32_t steps) {
   static uint32_t alive[MOST];
   uint64_t most = 0, top = 0;
   uint32_t clashes = 0;
@@ -64,8 +64,8 @@ typedef struct tally {
 
 /* Packs `n` random items in rounds; the items of earlier rounds are fixed. The height and live
  * bytes of the first round are added to *sum. */
-static void test_random_items(uint32_t n, uint32_t steps, uint32_t seed, uint32_t rounds,
-                              tally *sum) {
+static void test_packing_random_items(uint32_t n, uint32_t steps, uint32_t seed, uint32_t rounds,
+                                      tally *sum) {
   sample *s = calloc(1, sizeof *s);
   uint64_t *was = calloc(MOST, sizeof *was);
   uint32_t state = seed;
@@ -78,7 +78,7 @@ static void test_random_items(uint32_t n, uint32_t steps, uint32_t seed, uint32_
     for (uint32_t i = 0; i < before; i++) was[i] = s->offset[i];
     add_random_items(s, n / rounds, steps, &state);
     CHECK(vt_pack(&s->k, &scratch, NULL) == VT_OK);
-    const uint64_t alive = check_disjoint(s, steps);
+    const uint64_t alive = check_disjoint_and_get_most_live(s, steps);
     for (uint32_t i = 0; i < before; i++) CHECK(s->offset[i] == was[i]);
     if (round > 0) continue;
     sum->top += s->k.top;
@@ -91,7 +91,7 @@ static void test_random_items(uint32_t n, uint32_t steps, uint32_t seed, uint32_
 
 /* An item goes into the lowest hole between fixed items that is large enough; a fixed item that
  * does not live at the same time does not count. */
-static void test_fixed_items(void) {
+static void test_items_fill_holes_of_fixed(void) {
   uint64_t offset[6] = {0, 512, 1024, 7, 7, 7};
   vt_pack_item at[6] = {{0, 9, 512, &offset[0]}, {0, 3, 512, &offset[1]}, {0, 9, 256, &offset[2]},
                         {4, 5, 512, &offset[3]}, {3, 5, 256, &offset[4]}, {4, 4, 768, &offset[5]}};
@@ -112,7 +112,7 @@ static void test_fixed_items(void) {
 }
 
 /* Sixteen items of 2^60 bytes: each is within the limit, but their sum would wrap. */
-static void test_sum_too_large(void) {
+static void test_too_large_sum_is_refused(void) {
   static uint64_t offset[16];
   vt_pack_item at[16];
   vt_packing k = {.at = at, .n = 16};
@@ -137,13 +137,13 @@ static void test_no_items(void) {
 int main(void) {
   tally few = {0}, many = {0}, all = {0};
   test_no_items();
-  test_fixed_items();
-  test_sum_too_large();
-  for (uint32_t seed = 1; seed <= 20; seed++) test_random_items(300, 60, seed, 3, &few);
-  test_random_items(
+  test_items_fill_holes_of_fixed();
+  test_too_large_sum_is_refused();
+  for (uint32_t seed = 1; seed <= 20; seed++) test_packing_random_items(300, 60, seed, 3, &few);
+  test_packing_random_items(
       MOST, 2000, 7, 3,
       &many); /* too many pairs to pack by size, and later rounds around fixed items */
-  test_random_items(MOST, 2000, 8, 1, &all); /* too many pairs, but no fixed items */
+  test_packing_random_items(MOST, 2000, 8, 1, &all); /* too many pairs, but no fixed items */
   CHECK(few.top * 100 <= few.alive * 103 && many.top * 100 <= many.alive * 110);
   CHECK(all.top * 100 <= all.alive * 150);
   printf("arena above the most live bytes: %.2f %%, %.2f %%, %.2f %%\n",

@@ -181,7 +181,7 @@ static vt_status read_step(reader *r, uint8_t *seen) {
 
 /* Reads the device offset of each transfer, that is, of each copy between host and device of an
  * input, a streamed parameter or an output. More than `capacity` transfers are malformed. */
-static void read_transfers(reader *r, uint64_t *offsets, uint32_t capacity, uint32_t *n) {
+static void read_transfer_offsets(reader *r, uint64_t *offsets, uint32_t capacity, uint32_t *n) {
   for (;;) {
     reader ahead = *r;
     if (!skip_word_if_next(&ahead, "  transfer ")) return;
@@ -208,7 +208,7 @@ static vt_status read_schedule(reader *r) {
   q->holder = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   if (vt_arena_status(q->scratch) != VT_OK) return vt_plan_no_memory(q->d);
   for (uint32_t v = 0; r->ok && v < g->n_values; v++) VT_TRY(read_value(r, v));
-  read_transfers(r, offsets, capacity, &n);
+  read_transfer_offsets(r, offsets, capacity, &n);
   for (int more = 1; r->ok && more;) {
     reader ahead = *r;
     skip_indent(&ahead);
@@ -218,8 +218,8 @@ static vt_status read_schedule(reader *r) {
     VT_TRY(read_step(r, seen));
   }
   if (!r->ok) return VT_OK;
-  vt_plan_lifetimes_from_reads(q);
-  vt_plan_extend_for_groups(q);
+  vt_plan_set_lifetimes_from_reads(q);
+  vt_plan_extend_lives_for_groups(q);
   if (q->owner != NULL) return VT_OK;
   VT_TRY(vt_plan_list_transfers(q));
   r->ok = p->n_transfers == n;
@@ -232,7 +232,7 @@ static vt_status read_schedule(reader *r) {
 /* The function `workspace` of the target while a plan is parsed: it reads the scratch bytes of the
  * next backend step from the text. The planner calls it in the order in which the steps are
  * printed. */
-static vt_status read_scratch(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+static vt_status read_scratch_bytes(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
   reader *r = self;
   (void)step;
   (void)d;
@@ -257,7 +257,7 @@ static vt_status read_target(reader *r, vt_target *t) {
   skip_line(r); /* the content of the lines `workspace` and `live` is computed again */
   skip_line(r);
   t->self = r;
-  t->workspace = read_scratch;
+  t->workspace = read_scratch_bytes;
   return VT_OK;
 }
 

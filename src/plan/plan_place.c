@@ -101,9 +101,9 @@ static const vt_transfer *find_upload(const vt_plan *p, uint32_t step, uint32_t 
   return NULL;
 }
 
-void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder,
+void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t value, uint32_t holder,
                           uint32_t *class, uint64_t *offset) {
-  const vt_buffer *b = &p->buffers[v];
+  const vt_buffer *b = &p->buffers[value];
   *class = b->class;
   *offset = b->offset;
   if (b->class != VT_CLASS_HOST) return;
@@ -118,7 +118,7 @@ static void place_body_argument(const vt_plan *p, uint32_t step, uint32_t which,
                                 vt_buffer *b) {
   const vt_node *n = &p->g->nodes[p->step_node[step]];
   uint32_t index;
-  const vt_arg_place place = vt_op_body_place(n->op, n->attrs, which, arg, &index);
+  const vt_arg_place place = vt_op_body_argument_place(n->op, n->attrs, which, arg, &index);
   const uint32_t from =
       place == VT_ARG_RESULT ? n->first_out + index : p->g->operands[n->first_in + index];
   vt_plan_locate_value(p, step, from, from, &b->class, &b->offset);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * plan_print.c - prints a plan as text, which plan_parse.c reads back. The digests of a plan are
  * hashes of this text. A line has the plan's decisions first, and after a colon details for human
- * readers, which follow from the decisions and the graph. */
+ * readers, which follow from the decisions and the graph. A bk step is a backend step. */
 #include "vt_plan.h"
 
 typedef unsigned long long ull;
@@ -128,9 +128,9 @@ static void print_core(const vt_plan *p, vt_text *out) {
   vt_text_add(out, "}\n");
 }
 
-void vt_plan_print(const vt_plan *p, int target, vt_text *out) {
+void vt_plan_print(const vt_plan *p, int with_target, vt_text *out) {
   print_core(p, out);
-  if (target) print_target(p, out);
+  if (with_target) print_target(p, out);
 }
 
 /* The text of the core part is the start of the whole text, so it is printed and hashed only

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_steps.c - turns a placed plan into backend steps: each step with its tensors and scratch. A
- * dense_only target also gets the node of each strided view as a backend step, a dense copy, before
- * the first step that reads the view. Copies and scratch are packed into the free bytes of the
- * core, or above it if they do not fit: first all dense copies ("copies" below), then, once the
- * target has said how much it needs, all scratch. The copies of a step's bodies share one item that
- * lives for that step. */
+ * plan_steps.c - turns a placed plan into backend steps (bk steps): each step with its tensors and
+ * scratch. A dense_only target also gets the node of each strided view as a backend step, a dense
+ * copy, before the first step that reads the view. Copies and scratch are packed into the free
+ * bytes of the core, or above it if they do not fit: first all dense copies ("copies" below), then,
+ * once the target has said how much it needs, all scratch. The copies of a step's bodies share one
+ * item that lives for that step. */
 #include "planner.h"
 #include "vt_layout.h"
 
@@ -18,12 +18,12 @@ static const vt_nested *next_bodies_of_bk_step(const vt_plan *p, uint32_t i, uin
 /* ---- listing backend steps ---- */
 
 /* 1 if the target is dense_only and the value is a view with strides. */
-static int needs_dense_copy(const vt_plan *p, uint32_t v) {
-  const vt_buffer *b = &p->buffers[v];
+static int needs_dense_copy(const vt_plan *p, uint32_t value) {
+  const vt_buffer *b = &p->buffers[value];
   vt_layout l = {.first = 0};
   memcpy(l.stride, b->stride, sizeof l.stride);
   return p->dense_only && b->place == VT_PLACE_VIEW &&
-         !vt_layout_is_dense(&p->g->values[v].type, &l);
+         !vt_layout_is_dense(&p->g->values[value].type, &l);
 }
 
 /* Adds the dense copy of `v`, after those of the views that `v` is a view of, because each copy
@@ -58,7 +58,7 @@ static vt_status list_bk_steps(vt_plan *p, vt_arena *scratch, vt_diag *d) {
 
 /* ---- placing dense copies ---- */
 
-void vt_plan_copy_lifetimes(const vt_plan *p, uint32_t *first, uint32_t *last) {
+void vt_plan_lifetimes_of_copies(const vt_plan *p, uint32_t *first, uint32_t *last) {
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
     const vt_node *n = &p->g->nodes[p->bk_step_node[r]];
     const uint32_t end = vt_plan_group_last(p, step);
@@ -68,27 +68,27 @@ void vt_plan_copy_lifetimes(const vt_plan *p, uint32_t *first, uint32_t *last) {
   }
 }
 
-static void shift_dense_copies(vt_plan *p, uint64_t by) {
+static void shift_dense_copies(vt_plan *p, uint64_t bytes) {
   for (uint32_t v = 0; v < p->n_buffers; v++)
-    if (p->dense[v] != VT_NO_OFFSET) p->dense[v] += by;
+    if (p->dense[v] != VT_NO_OFFSET) p->dense[v] += bytes;
   for (uint32_t i = 0; i < p->n_steps; i++)
-    for (uint32_t k = 0; k < p->nested[i].n; k++) shift_dense_copies(p->nested[i].plan[k], by);
+    for (uint32_t k = 0; k < p->nested[i].n; k++) shift_dense_copies(p->nested[i].plan[k], bytes);
 }
 
 static vt_status place_dense_copies(vt_plan *p, vt_packing *k, vt_arena *scratch, vt_diag *d);
 
-/* Places the dense copies of a step's bodies at offsets from 0; *most becomes the end of the
+/* Places the dense copies of a step's bodies at offsets from 0; *end becomes the end of the
  * highest copy. */
 static vt_status place_body_copies(const vt_nested *bodies, uint32_t dense_only, vt_arena *scratch,
-                                   uint64_t *most, vt_diag *d) {
-  *most = 0;
+                                   uint64_t *end, vt_diag *d) {
+  *end = 0;
   for (uint32_t i = 0; i < bodies->n; i++) {
     vt_plan *body = bodies->plan[i];
     vt_packing own = {.at = VT_NEW_N(scratch, vt_pack_item, 2 * (size_t)body->g->n_nodes)};
     body->dense_only = dense_only;
     if (own.at == NULL) return vt_plan_no_memory(d);
     VT_TRY(place_dense_copies(body, &own, scratch, d));
-    if (own.top > *most) *most = own.top;
+    if (own.top > *end) *end = own.top;
   }
   return VT_OK;
 }
@@ -99,7 +99,7 @@ static vt_status place_dense_copies(vt_plan *p, vt_packing *k, vt_arena *scratch
   uint64_t *bodies = VT_NEW_N(scratch, uint64_t, p->n_steps), bytes, count;
   if (vt_arena_status(scratch) != VT_OK) return vt_plan_no_memory(d);
   VT_TRY(list_bk_steps(p, scratch, d));
-  vt_plan_copy_lifetimes(p, first, last);
+  vt_plan_lifetimes_of_copies(p, first, last);
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     if (p->dense[v] == VT_NO_OFFSET) continue;
     VT_TRY(vt_type_size(&p->g->values[v].type, &count, &bytes, d));
@@ -151,7 +151,7 @@ static vt_bk_tensor tensor_for_step(const vt_plan *p, uint32_t step, uint32_t v)
 }
 
 /* Fills the ABI's description of a body. Its arguments and results are never views. */
-static vt_status build_body(vt_plan *p, const vt_plan *body, vt_bk_body *out, vt_diag *d) {
+static vt_status fill_bk_body(vt_plan *p, const vt_plan *body, vt_bk_body *out, vt_diag *d) {
   const vt_graph *g = body->g;
   vt_bk_tensor *in = VT_NEW_N(&p->arena, vt_bk_tensor, g->n_ports);
   vt_bk_tensor *results = VT_NEW_N(&p->arena, vt_bk_tensor, g->n_results);
@@ -170,7 +170,7 @@ static vt_status build_body(vt_plan *p, const vt_plan *body, vt_bk_body *out, vt
 }
 
 /* Fills backend step `r`, which belongs to schedule step `step`. */
-static vt_status build_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d) {
+static vt_status fill_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d) {
   const vt_graph *g = p->g;
   const vt_node *n = &g->nodes[p->bk_step_node[r]];
   vt_bk_tensor *in = VT_NEW_N(&p->arena, vt_bk_tensor, n->n_in);
@@ -181,7 +181,7 @@ static vt_status build_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d
     in[k] = tensor_for_step(p, step, g->operands[n->first_in + k]);
   for (uint32_t k = 0; k < n->n_out; k++) out[k] = tensor_for_step(p, step, n->first_out + k);
   for (uint32_t k = 0; k < n->n_body; k++)
-    VT_TRY(build_body(p, p->nested[step].plan[k], &body[k], d));
+    VT_TRY(fill_bk_body(p, p->nested[step].plan[k], &body[k], d));
   p->bk_steps[r] = (vt_bk_step){.size = sizeof *p->bk_steps,
                                 .op = n->op,
                                 .n_in = n->n_in,
@@ -198,11 +198,12 @@ static vt_status build_bk_step(vt_plan *p, uint32_t r, uint32_t step, vt_diag *d
 }
 
 /* Fills all backend steps, those of bodies first, because a step points to them. */
-static vt_status build_bk_steps(vt_plan *p, vt_diag *d) {
+static vt_status fill_all_bk_steps(vt_plan *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->n_steps; i++)
-    for (uint32_t k = 0; k < p->nested[i].n; k++) VT_TRY(build_bk_steps(p->nested[i].plan[k], d));
+    for (uint32_t k = 0; k < p->nested[i].n; k++)
+      VT_TRY(fill_all_bk_steps(p->nested[i].plan[k], d));
   for (uint32_t r = 0, step = 0; r < p->n_bk_steps; r++) {
-    VT_TRY(build_bk_step(p, r, step, d));
+    VT_TRY(fill_bk_step(p, r, step, d));
     (void)next_bodies_of_bk_step(p, r, &step);
   }
   return VT_OK;
@@ -275,7 +276,7 @@ vt_status vt_plan_build_bk_steps(vt_plan *p, const vt_target *t, vt_arena *scrat
   vt_pack_fix_all(&k);
   const uint64_t core = k.top;
   VT_TRY(place_dense_copies(p, &k, scratch, d));
-  VT_TRY(build_bk_steps(p, d));
+  VT_TRY(fill_all_bk_steps(p, d));
   VT_TRY(ask_target_for_scratch(p, t, d));
   VT_TRY(place_scratch(p, &k, scratch, d));
   p->class_bytes[VT_CLASS_WORK] = k.top - core;

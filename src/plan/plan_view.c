@@ -27,8 +27,8 @@ static void init_port_buffer(const vt_planner *q, const vt_port *port, uint32_t 
                              vt_buffer *b) {
   uint32_t unused;
   if (q->owner != NULL) {
-    const int own =
-        vt_op_body_place(q->owner->op, q->owner->attrs, q->which, index, &unused) == VT_ARG_OWN;
+    const int own = vt_op_body_argument_place(q->owner->op, q->owner->attrs, q->which, index,
+                                              &unused) == VT_ARG_OWN;
     b->place = own ? VT_PLACE_OWN : VT_PLACE_ARG;
     b->class = own ? VT_CLASS_TEMP : VT_CLASS_COUNT; /* the class of the aliased value, set later */
   } else if (port->kind == VT_PORT_PARAM) {
@@ -41,13 +41,13 @@ static void init_port_buffer(const vt_planner *q, const vt_port *port, uint32_t 
 /* Makes a value a view if it can be one. A view must start at a multiple of the alignment, like
  * every tensor. Its offset counts from the viewed value until vt_plan_place_aliases adds that
  * value's offset. */
-int vt_plan_try_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
+int vt_plan_try_view(const vt_planner *q, uint32_t value, vt_buffer *b) {
   const vt_graph *g = q->p->g;
-  const vt_node *n = &g->nodes[g->values[v].node];
+  const vt_node *n = &g->nodes[g->values[value].node];
   if (n->n_out != 1 || n->n_in != 1) return 0;
   const uint32_t of = g->operands[n->first_in];
   const vt_buffer *from = &q->p->buffers[of];
-  const vt_type *x = &g->values[of].type, *y = &g->values[v].type;
+  const vt_type *x = &g->values[of].type, *y = &g->values[value].type;
   const uint64_t size = vt_dtype_bytes(x->dtype);
   vt_layout l = {.first = 0}, made;
   memcpy(l.stride, from->stride, sizeof l.stride);
@@ -57,22 +57,23 @@ int vt_plan_try_view(const vt_planner *q, uint32_t v, vt_buffer *b) {
   b->of = of;
   b->class = from->class;
   b->offset = made.first * size;
-  b->bytes = vt_layout_span(y, &made);
+  b->bytes = vt_layout_span_bytes(y, &made);
   memcpy(b->stride, made.stride, sizeof b->stride);
-  q->holder[v] = q->holder[of];
+  q->holder[value] = q->holder[of];
   return 1;
 }
 
-vt_status vt_plan_init_buffer(const vt_planner *q, uint32_t v, vt_buffer *b) {
-  const vt_type *t = &q->p->g->values[v].type;
+vt_status vt_plan_init_buffer(const vt_planner *q, uint32_t value, vt_buffer *b) {
+  const vt_type *t = &q->p->g->values[value].type;
   vt_layout dense;
   vt_diag why = {0};
   char name[16];
   uint64_t count;
-  *b = (vt_buffer){.value = v, .of = VT_NO_VALUE, .class = VT_CLASS_TEMP};
-  q->holder[v] = v;
+  *b = (vt_buffer){.value = value, .of = VT_NO_VALUE, .class = VT_CLASS_TEMP};
+  q->holder[value] = value;
   const vt_status s = vt_type_size(t, &count, &b->bytes, &why);
-  if (s != VT_OK) return VT_FAIL(q->d, s, "'%s': %s", vt_value_name(q->p->g, v, name), why.text);
+  if (s != VT_OK)
+    return VT_FAIL(q->d, s, "'%s': %s", vt_value_name(q->p->g, value, name), why.text);
   vt_layout_dense(t, &dense);
   memcpy(b->stride, dense.stride, sizeof b->stride);
   return VT_OK;

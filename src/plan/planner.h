@@ -40,15 +40,15 @@ static inline int vt_plan_is_view(const vt_plan *p, const vt_node *n) {
 
 /* Functions that plan_parse.c uses too. */
 
-/* Sets the buffer of value `v` to a dense temporary with bytes of its own. */
-vt_status vt_plan_init_buffer(const vt_planner *q, uint32_t v, vt_buffer *b) VT_NODISCARD;
+/* Sets the buffer of a value to a dense temporary with bytes of its own. */
+vt_status vt_plan_init_buffer(const vt_planner *q, uint32_t value, vt_buffer *b) VT_NODISCARD;
 /* Makes the buffer a view of the operand of its node and returns 1; returns 0 if it cannot be
  * one. */
-int vt_plan_try_view(const vt_planner *q, uint32_t v, vt_buffer *b);
-void vt_plan_lifetimes_from_reads(vt_planner *q);
+int vt_plan_try_view(const vt_planner *q, uint32_t value, vt_buffer *b);
+void vt_plan_set_lifetimes_from_reads(vt_planner *q);
 /* Extends lifetimes to the end of a group. Which results are written in place must be decided
  * before. */
-void vt_plan_extend_for_groups(vt_planner *q);
+void vt_plan_extend_lives_for_groups(vt_planner *q);
 /* Lists the transfers without offsets; vt_plan_place_values and vt_plan_place_aliases set these. */
 vt_status vt_plan_list_transfers(vt_planner *q) VT_NODISCARD;
 
@@ -65,9 +65,9 @@ vt_status vt_plan_list_items(vt_plan *p, vt_arena *scratch, vt_packing *out,
 void vt_plan_add_item(vt_packing *k, uint32_t first, uint32_t last, uint64_t bytes,
                       uint64_t *offset);
 void vt_plan_place_aliases(vt_plan *p);
-/* Writes the class and offset that value `v` has while `step` runs; a streamed parameter is then in
- * the bytes of its upload. `holder` is the value that holds the bytes of `v` (see vt_planner). */
-void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t v, uint32_t holder,
+/* Writes the class and offset that the value has while `step` runs; a streamed parameter is then in
+ * the bytes of its upload. `holder` is the value that holds its bytes (see vt_planner). */
+void vt_plan_locate_value(const vt_plan *p, uint32_t step, uint32_t value, uint32_t holder,
                           uint32_t *class, uint64_t *offset);
 vt_status vt_plan_build_bk_steps(vt_plan *p, const vt_target *t, vt_arena *scratch,
                                  vt_diag *d) VT_NODISCARD;

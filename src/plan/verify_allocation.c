@@ -25,7 +25,7 @@ typedef struct life {
 
 /* 1 if the operand of node `n` is made by a member of the node's group. Any other operand of a
  * member is read until the group ends. */
-static int is_inside_group(const vt_verify *v, const vt_node *n, uint32_t operand) {
+static int is_made_in_group(const vt_verify *v, const vt_node *n, uint32_t operand) {
   const vt_graph *g = v->p->g;
   return n->group != 0 && !vt_verify_is_port(v, operand) &&
          g->nodes[g->values[operand].node].group == n->group;
@@ -35,12 +35,12 @@ static void find_last_readers(const vt_verify *v, life *lives) {
   const vt_graph *g = v->p->g;
   uint32_t last = 0; /* last step of the group that step i is in */
   for (uint32_t i = v->p->n_steps; i-- > 0;) {
-    const vt_node *n = vt_verify_node(v, i);
+    const vt_node *n = vt_verify_node_of_step(v, i);
     const int alone = i + 1 == v->p->n_steps || n->group == 0;
-    if (alone || vt_verify_node(v, i + 1)->group != n->group) last = i;
+    if (alone || vt_verify_node_of_step(v, i + 1)->group != n->group) last = i;
     for (uint32_t k = 0; k < n->n_in; k++) {
       const uint32_t operand = g->operands[n->first_in + k], root = v->root[operand];
-      const uint32_t read = is_inside_group(v, n, operand) ? i : last;
+      const uint32_t read = is_made_in_group(v, n, operand) ? i : last;
       if (lives[operand].reader <= read) lives[operand].reader = read + 1;
       if (lives[root].reader <= read) lives[root].reader = read + 1;
     }
@@ -50,14 +50,14 @@ static void find_last_readers(const vt_verify *v, life *lives) {
 /* Extends lifetimes for groups. The result of an anchor, a member that is not pointwise, is in
  * memory and read until the group ends. So the last value that is written over it in place lives
  * until then. */
-static void extend_to_group_end(const vt_verify *v, uint32_t step, life *lives) {
-  const vt_node *n = vt_verify_node(v, step);
+static void extend_results_to_group_end(const vt_verify *v, uint32_t step, life *lives) {
+  const vt_node *n = vt_verify_node_of_step(v, step);
   const uint32_t end = vt_verify_group_last(v, step);
   if (n->group == 0 || vt_op_form(n->op) == VT_FORM_POINTWISE) return;
   for (uint32_t k = 0; k < n->n_out; k++) {
     uint32_t at = n->first_out + k;
     for (uint32_t i = step + 1; i <= end; i++) {
-      const uint32_t y = vt_verify_node(v, i)->first_out;
+      const uint32_t y = vt_verify_node_of_step(v, i)->first_out;
       if (v->p->buffers[y].place == VT_PLACE_OVER && v->p->buffers[y].of == at) at = y;
     }
     if (lives[at].last < end) lives[at].last = end;
@@ -74,7 +74,7 @@ static void find_lifetimes(const vt_verify *v, life *lives) {
     x->last = x->reader > 0 ? x->reader - 1 : x->first;
     x->over = VT_NO_VALUE;
   }
-  for (uint32_t i = 0; i < v->p->n_steps; i++) extend_to_group_end(v, i, lives);
+  for (uint32_t i = 0; i < v->p->n_steps; i++) extend_results_to_group_end(v, i, lives);
   for (uint32_t i = 0; i < g->n_ports; i++) lives[g->ports[i].value].last = v->p->n_steps;
   for (uint32_t i = 0; i < g->n_results; i++) lives[g->results[i].value].last = v->p->n_steps;
 }
@@ -94,7 +94,7 @@ static int reads_only_in_place(const vt_verify *v, const vt_node *n, uint32_t op
 /* 1 if the value may be written in place over the value `of` of its buffer. That value is not a
  * result of the graph, because it dies at this step and results live to the end; a port is
  * recognised by having no node. */
-static int may_be_in_place(const vt_verify *v, const life *lives, uint32_t value) {
+static int may_be_written_in_place(const vt_verify *v, const life *lives, uint32_t value) {
   const vt_graph *g = v->p->g;
   const vt_buffer *b = &v->p->buffers[value], *of = &v->p->buffers[b->of];
   const vt_type *x = &g->values[value].type, *y = &g->values[b->of].type;
@@ -105,7 +105,7 @@ static int may_be_in_place(const vt_verify *v, const life *lives, uint32_t value
              b->offset == of->offset && vt_dtype_bytes(x->dtype) == vt_dtype_bytes(y->dtype) &&
              x->rank == y->rank && memcmp(x->dim, y->dim, sizeof x->dim) == 0;
   for (uint32_t i = lives[value].first;; i--) { /* the node, then earlier members of its group */
-    const vt_node *m = vt_verify_node(v, i);
+    const vt_node *m = vt_verify_node_of_step(v, i);
     if (m->group != n->group || (n->group == 0 && m != n)) break;
     for (uint32_t k = 0; fits && k < m->n_in; k++)
       fits = reads_only_in_place(v, m, g->operands[m->first_in + k], b->of);
@@ -121,7 +121,7 @@ static vt_status verify_lifetimes(const vt_verify *v, life *lives) {
     if (b->first != lives[i].first || b->last != lives[i].last)
       return vt_verify_fail_value(v, i, "misstates the lifetime of");
     if (b->place != VT_PLACE_OVER) continue;
-    if (!may_be_in_place(v, lives, i))
+    if (!may_be_written_in_place(v, lives, i))
       return vt_verify_fail_value(v, i, "writes over bytes still in use:");
     lives[b->of].over = i;
   }
@@ -158,7 +158,7 @@ typedef struct extent_name { /* a buffer for the name of an extent in a message 
   char text[64];
 } extent_name;
 
-static const char *name_extent(const vt_verify *v, const extent *e, extent_name *out) {
+static const char *print_extent_name(const vt_verify *v, const extent *e, extent_name *out) {
   static const char *const what[] = {[EXTENT_VALUE] = "'",
                                      [EXTENT_UPLOAD] = "the upload of '",
                                      [EXTENT_BODIES] = "the bodies",
@@ -178,8 +178,8 @@ static const char *name_extent(const vt_verify *v, const extent *e, extent_name 
 
 static vt_status fail_overlap(const vt_verify *v, const extent *a, const extent *b) {
   extent_name x, y;
-  return VT_FAIL(v->d, VT_INTERNAL, "the plan lets %s and %s overlap", name_extent(v, a, &x),
-                 name_extent(v, b, &y));
+  return VT_FAIL(v->d, VT_INTERNAL, "the plan lets %s and %s overlap", print_extent_name(v, a, &x),
+                 print_extent_name(v, b, &y));
 }
 
 /* ---- the sweep ---- */
@@ -197,14 +197,14 @@ static void set_extent_alive(alive_tree *t, uint32_t i, uint8_t alive) {
   for (i /= 2; i > 0; i /= 2) t->any[i] = t->any[2 * i] | t->any[2 * i + 1];
 }
 
-/* The nearest live extent below (`side` 0) or above (`side` 1) extent `i`, or NONE. The search
+/* The nearest live extent below extent `i` (`above` 0) or above it (`above` 1), or NONE. The search
  * climbs until a sibling on that side has a live leaf, then descends to the nearest such leaf. */
-static uint32_t live_neighbour(const alive_tree *t, uint32_t i, uint32_t side) {
+static uint32_t live_neighbour(const alive_tree *t, uint32_t i, uint32_t above) {
   i += t->leaves;
-  while (i > 1 && (i % 2 == side || !t->any[i ^ 1])) i /= 2;
+  while (i > 1 && (i % 2 == above || !t->any[i ^ 1])) i /= 2;
   if (i <= 1) return NONE;
   i ^= 1;
-  while (i < t->leaves) i = 2 * i + (t->any[2 * i + (1 - side)] ? 1 - side : side);
+  while (i < t->leaves) i = 2 * i + (t->any[2 * i + (1 - above)] ? 1 - above : above);
   return i - t->leaves;
 }
 
@@ -283,14 +283,14 @@ typedef struct range {
 
 /* 1 if the range of bytes is aligned and inside `r`. Zero bytes may have any aligned offset that is
  * not above the end. */
-static int is_inside(uint64_t offset, uint64_t bytes, range r) {
+static int is_aligned_and_inside(uint64_t offset, uint64_t bytes, range r) {
   return offset % VT_PLAN_ALIGNMENT == 0 && (offset >= r.from || bytes == 0) && offset <= r.to &&
          bytes <= r.to - offset;
 }
 
 /* The bytes of an arena that values may use. The values of a body must be in the range that its
  * step reserves for bodies. */
-static range value_range(const vt_verify *v, uint32_t arena) {
+static range range_for_values(const vt_verify *v, uint32_t arena) {
   range r = {0, 0};
   if (v->outer != NULL) {
     const vt_nested *own = &v->outer->p->nested[v->step];
@@ -303,32 +303,35 @@ static range value_range(const vt_verify *v, uint32_t arena) {
 
 /* ---- bounds ---- */
 
-static vt_status verify_value(const vt_verify *v, uint32_t value) {
+static vt_status verify_offset_of_value(const vt_verify *v, uint32_t value) {
   const vt_buffer *b = &v->p->buffers[value];
   int fits;
   if (b->place == VT_PLACE_ARG) {
     fits = b->offset == vt_verify_argument_location(v, value).offset;
   } else if (b->place == VT_PLACE_VIEW) {
     const vt_buffer *root = &v->p->buffers[v->root[value]];
-    fits = is_inside(b->offset, b->bytes, (range){root->offset, root->offset + root->bytes});
+    fits = is_aligned_and_inside(b->offset, b->bytes,
+                                 (range){root->offset, root->offset + root->bytes});
   } else {
-    fits = is_inside(b->offset, b->bytes, value_range(v, vt_verify_arena_of_class(b->class)));
+    fits = is_aligned_and_inside(b->offset, b->bytes,
+                                 range_for_values(v, vt_verify_arena_of_class(b->class)));
   }
   return fits ? VT_OK : vt_verify_fail_value(v, value, "misplaces");
 }
 
-static vt_status verify_bounds(const vt_verify *v) {
+static vt_status verify_all_bounds(const vt_verify *v) {
   const vt_plan *p = v->p;
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (p->class_bytes[c] > VT_PLAN_MOST_BYTES)
       return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan is beyond 2^48 bytes", c);
-  const range temporaries = value_range(v, VT_CLASS_TEMP);
-  for (uint32_t i = 0; i < p->n_buffers; i++) VT_TRY(verify_value(v, i));
+  const range temporaries = range_for_values(v, VT_CLASS_TEMP);
+  for (uint32_t i = 0; i < p->n_buffers; i++) VT_TRY(verify_offset_of_value(v, i));
   for (uint32_t i = 0; i < p->n_steps; i++) {
-    if (!is_inside(p->nested[i].offset, p->nested[i].bytes, temporaries) && p->nested[i].n > 0)
+    if (!is_aligned_and_inside(p->nested[i].offset, p->nested[i].bytes, temporaries) &&
+        p->nested[i].n > 0)
       return vt_verify_fail_step(v, i, "places its bodies outside their arena");
     for (uint32_t k = v->first_upload[i]; k < v->first_upload[i + 1]; k++)
-      if (!is_inside(p->transfers[k].offset, p->transfers[k].bytes, temporaries))
+      if (!is_aligned_and_inside(p->transfers[k].offset, p->transfers[k].bytes, temporaries))
         return vt_verify_fail_step(v, i, "places an upload outside its arena");
   }
   return VT_OK;
@@ -353,7 +356,7 @@ static void add_extent(extent_list *list, extent e) {
   if (e.bytes > 0) list->at[list->n++] = e;
 }
 
-static void find_value_extents(const vt_verify *v, const life *lives, extent_list *out) {
+static void add_value_extents(const vt_verify *v, const life *lives, extent_list *out) {
   const vt_plan *p = v->p;
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     const vt_buffer *b = &p->buffers[i];
@@ -375,7 +378,7 @@ static void find_value_extents(const vt_verify *v, const life *lives, extent_lis
 
 /* Adds the dense copies of views. A copy lives from the step it is made for to the end of the group
  * that reads it last. */
-static vt_status find_copy_extents(const vt_verify *v, extent_list *out, target_bytes *a) {
+static vt_status check_and_add_copy_extents(const vt_verify *v, extent_list *out, target_bytes *a) {
   const vt_graph *g = v->p->g;
   extent *copies = VT_NEW_N(v->scratch, extent, v->p->n_buffers);
   if (copies == NULL) return vt_verify_fail_memory(v);
@@ -386,7 +389,7 @@ static vt_status find_copy_extents(const vt_verify *v, extent_list *out, target_
     if (vt_verify_needs_copy(v, value)) {
       VT_TRY(vt_type_size(&g->values[value].type, &count, &bytes, v->d));
       copies[value] = (extent){EXTENT_COPY, value, VT_CLASS_TEMP, i, i, v->p->dense[value], bytes};
-      if (!is_inside(v->p->dense[value], bytes, a->all))
+      if (!is_aligned_and_inside(v->p->dense[value], bytes, a->all))
         return vt_verify_fail_value(v, value, "misplaces the copy of");
       widen_range(&a->copies, v->p->dense[value], bytes);
     }
@@ -400,12 +403,14 @@ static vt_status find_copy_extents(const vt_verify *v, extent_list *out, target_
 /* 1 if the scratch of a backend step is inside `all`; without scratch its offset must be 0. */
 static int scratch_fits(const vt_bk_step *s, range all) {
   if (s->work_arena != VT_CLASS_TEMP) return 0;
-  return s->work_bytes == 0 ? s->work_offset == 0 : is_inside(s->work_offset, s->work_bytes, all);
+  return s->work_bytes == 0 ? s->work_offset == 0
+                            : is_aligned_and_inside(s->work_offset, s->work_bytes, all);
 }
 
 /* Adds the scratch of steps. The members of a group, and a step and its dense copies, do not run at
  * the same time. So their scratch is one extent, from its first byte to its last. */
-static vt_status find_scratch_extents(const vt_verify *v, extent_list *out, target_bytes *a) {
+static vt_status check_and_add_scratch_extents(const vt_verify *v, extent_list *out,
+                                               target_bytes *a) {
   range *unit = VT_NEW_N(v->scratch, range, v->p->n_steps);
   if (unit == NULL) return vt_verify_fail_memory(v);
   for (uint32_t r = 0; r < v->n_bk_steps; r++) {
@@ -424,13 +429,14 @@ static vt_status find_scratch_extents(const vt_verify *v, extent_list *out, targ
 
 /* ---- sums ---- */
 
-/* By arena: the aligned end, counted from `from`, of the highest extent of a kind up to `most`. */
-static void find_ends_of_arenas(const extent_list *list, uint64_t from, uint32_t most,
+/* By arena: the aligned end, counted from `start`, of the highest extent of a kind up to
+ * `last_kind`. */
+static void find_ends_of_arenas(const extent_list *list, uint64_t start, uint32_t last_kind,
                                 uint64_t *end) {
   for (uint32_t i = 0; i < list->n; i++) {
     const extent *e = &list->at[i];
-    const uint64_t at = rounded_to_alignment(e->offset + e->bytes - from);
-    if (e->kind <= most && at > end[e->arena]) end[e->arena] = at;
+    const uint64_t at = rounded_to_alignment(e->offset + e->bytes - start);
+    if (e->kind <= last_kind && at > end[e->arena]) end[e->arena] = at;
   }
 }
 
@@ -440,7 +446,7 @@ static void find_ends_of_arenas(const extent_list *list, uint64_t from, uint32_t
 static vt_status verify_class_bytes(const vt_verify *v, const extent_list *list) {
   uint64_t sum[VT_CLASS_COUNT] = {0}, all[VT_CLASS_COUNT] = {0};
   const vt_plan *p = v->p;
-  find_ends_of_arenas(list, v->outer == NULL ? 0 : value_range(v, VT_CLASS_TEMP).from,
+  find_ends_of_arenas(list, v->outer == NULL ? 0 : range_for_values(v, VT_CLASS_TEMP).from,
                       EXTENT_BODIES, sum);
   find_ends_of_arenas(list, 0, EXTENT_BODY_SCRATCH, all);
   if (v->outer == NULL && all[VT_CLASS_TEMP] > sum[VT_CLASS_TEMP])
@@ -469,13 +475,13 @@ static int is_on_device(uint32_t class) {
 
 /* Live bytes of a backend step in addition to values and copies: its scratch, and the live bytes of
  * its largest body. */
-static uint64_t extra_live_bytes(const vt_verify *v, uint32_t i) {
-  const uint32_t step = v->bk_step_owner[i];
+static uint64_t live_bytes_of_scratch_and_body(const vt_verify *v, uint32_t bk_step) {
+  const uint32_t step = v->bk_step_owner[bk_step];
   const vt_nested *nested = &v->p->nested[step];
   uint64_t bodies = 0;
-  for (uint32_t k = 0; v->bk_step_node[i] == v->p->step_node[step] && k < nested->n; k++)
+  for (uint32_t k = 0; v->bk_step_node[bk_step] == v->p->step_node[step] && k < nested->n; k++)
     if (nested->plan[k]->live_bytes > bodies) bodies = nested->plan[k]->live_bytes;
-  return v->p->bk_steps[i].work_bytes + bodies;
+  return v->p->bk_steps[bk_step].work_bytes + bodies;
 }
 
 /* Checks the plan's live_bytes and live_step. Bytes by step are stored as differences, which may
@@ -495,8 +501,8 @@ static vt_status verify_live_bytes(const vt_verify *v, const extent_list *list) 
     change[e->last + 1] -= e->bytes;
   }
   for (uint32_t r = 0; r < v->n_bk_steps; r++)
-    if (extra_live_bytes(v, r) > extra[v->bk_step_owner[r]])
-      extra[v->bk_step_owner[r]] = extra_live_bytes(v, r);
+    if (live_bytes_of_scratch_and_body(v, r) > extra[v->bk_step_owner[r]])
+      extra[v->bk_step_owner[r]] = live_bytes_of_scratch_and_body(v, r);
   for (uint32_t i = 0; i < n; i++) {
     live += change[i];
     if (live + extra[i] <= most) continue;
@@ -511,17 +517,17 @@ static vt_status verify_live_bytes(const vt_verify *v, const extent_list *list) 
 
 /* ---- plans and the plans of their bodies ---- */
 
-static vt_status verify_plan(const vt_verify *v, target_bytes *out);
+static vt_status verify_memory_of_plan(const vt_verify *v, target_bytes *out);
 
-static vt_status verify_bodies(const vt_verify *v, uint32_t step, extent_list *out,
-                               target_bytes *a) {
+static vt_status verify_memory_of_bodies(const vt_verify *v, uint32_t step, extent_list *out,
+                                         target_bytes *a) {
   const vt_nested *nested = &v->p->nested[step];
   target_bytes inner = {.all = a->all};
   uint64_t most = 0;
   for (uint32_t k = 0; k < nested->n; k++) {
     vt_verify body;
     VT_TRY(vt_verify_open_body(&body, v, step, k));
-    VT_TRY(verify_plan(&body, &inner));
+    VT_TRY(verify_memory_of_plan(&body, &inner));
     if (body.p->class_bytes[VT_CLASS_TEMP] > most) most = body.p->class_bytes[VT_CLASS_TEMP];
   }
   if (most != nested->bytes)
@@ -537,36 +543,36 @@ static vt_status verify_bodies(const vt_verify *v, uint32_t step, extent_list *o
 }
 
 /* Verifies a plan and its bodies and widens *a by their copies and scratch. */
-static vt_status verify_plan(const vt_verify *v, target_bytes *a) {
+static vt_status verify_memory_of_plan(const vt_verify *v, target_bytes *a) {
   const vt_plan *p = v->p;
   const size_t most = 2 * ((size_t)p->n_buffers + 2 * (size_t)p->n_steps) + p->n_transfers;
   life *lives = VT_NEW_N(v->scratch, life, p->n_buffers);
   extent_list list = {VT_NEW_N(v->scratch, extent, most), 0};
   if (lives == NULL || list.at == NULL) return vt_verify_fail_memory(v);
   VT_TRY(verify_lifetimes(v, lives));
-  VT_TRY(verify_bounds(v));
-  find_value_extents(v, lives, &list);
-  VT_TRY(find_copy_extents(v, &list, a));
-  VT_TRY(find_scratch_extents(v, &list, a));
-  for (uint32_t i = 0; i < p->n_steps; i++) VT_TRY(verify_bodies(v, i, &list, a));
+  VT_TRY(verify_all_bounds(v));
+  add_value_extents(v, lives, &list);
+  VT_TRY(check_and_add_copy_extents(v, &list, a));
+  VT_TRY(check_and_add_scratch_extents(v, &list, a));
+  for (uint32_t i = 0; i < p->n_steps; i++) VT_TRY(verify_memory_of_bodies(v, i, &list, a));
   VT_TRY(sweep_extents(v, &list));
   VT_TRY(verify_class_bytes(v, &list));
   return verify_live_bytes(v, &list);
 }
 
-static vt_status verify_all(const vt_plan *p, vt_arena *scratch, vt_diag *d) {
+static vt_status open_and_verify_plan(const vt_plan *p, vt_arena *scratch, vt_diag *d) {
   vt_verify v;
   target_bytes a = {.all = {0, 0}};
   VT_TRY(vt_verify_open(&v, p, scratch, d));
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (vt_verify_arena_of_class(c) == VT_CLASS_TEMP) a.all.to += p->class_bytes[c];
-  return verify_plan(&v, &a);
+  return verify_memory_of_plan(&v, &a);
 }
 
 vt_status vt_verify_allocation(const vt_plan *p, vt_diag *d) {
   vt_arena scratch;
   vt_arena_init(&scratch, p->arena.a);
-  const vt_status s = verify_all(p, &scratch, d);
+  const vt_status s = open_and_verify_plan(p, &scratch, d);
   vt_arena_done(&scratch);
   return s;
 }

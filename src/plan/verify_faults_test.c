@@ -30,7 +30,7 @@ static int is_in_chain(const vt_plan *p, uint32_t value, uint32_t start) {
   return value == start;
 }
 
-static void move_values_of_chain(vt_plan *p, uint32_t start, uint64_t offset) {
+static void set_offset_of_chain(vt_plan *p, uint32_t start, uint64_t offset) {
   for (uint32_t i = 0; i < p->n_buffers; i++)
     if (is_in_chain(p, i, start)) p->buffers[i].offset = offset;
 }
@@ -42,7 +42,7 @@ static int overlap_in_time_and_place(const vt_buffer *a, const vt_buffer *b) {
 }
 
 /* 1 if no pair of values overlaps wrongly, and the arena of temporaries has the right size. */
-static int is_valid(const vt_plan *p) {
+static int is_allocation_valid(const vt_plan *p) {
   uint64_t end = 0;
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     const vt_buffer *a = &p->buffers[i];
@@ -79,27 +79,28 @@ static vt_graph *random_graph(uint32_t seed) {
     const char name[3] = {'o', (char)('a' + k), 0};
     vt_graph_add_result(&gb, name, vt_build2(&gb.b, VT_OP_add, last[k], before[k]));
   }
-  return freeze(&gb);
+  return freeze_or_exit(&gb);
 }
 
-/* Moves each temporary to each offset; after each move the verifier must agree with is_valid. */
+/* Moves each temporary to each offset; after each move the verifier must agree with
+ * is_allocation_valid. */
 static void test_sweep_finds_every_overlap(void) {
   uint32_t right = 0, wrong = 0;
   for (uint32_t seed = 1; seed <= 100; seed++) {
     vt_graph *g = random_graph(seed);
-    vt_plan *p = plan_for(g, seed & 1, 0, 0, NULL);
-    CHECK(is_valid(p));
+    vt_plan *p = build_plan_or_exit(g, seed & 1, 0, 0, NULL);
+    CHECK(is_allocation_valid(p));
     for (uint32_t i = 0; i < p->n_buffers; i++) {
       const uint64_t old = p->buffers[i].offset, end = vt_plan_arena_bytes(p, VT_CLASS_TEMP);
       if (p->buffers[i].class != VT_CLASS_TEMP || p->buffers[i].place != VT_PLACE_OWN) continue;
       for (uint64_t at = 0; at + p->buffers[i].bytes <= end; at += VT_PLAN_ALIGNMENT) {
-        move_values_of_chain(p, i, at);
-        const int fine = is_valid(p);
+        set_offset_of_chain(p, i, at);
+        const int fine = is_allocation_valid(p);
         CHECK((vt_verify_allocation(p, NULL) == VT_OK) == fine);
         right += fine != 0;
         wrong += fine == 0;
       }
-      move_values_of_chain(p, i, old);
+      set_offset_of_chain(p, i, old);
     }
     vt_plan_free(p);
     vt_graph_free(g);
@@ -120,7 +121,7 @@ static vt_graph *graph_of_square_matrices(void) {
   add_port(&gb, "x", VT_PORT_INPUT, type);
   add_port(&gb, "w", VT_PORT_PARAM, type);
   vt_build2(&gb.b, VT_OP_add, X, W);
-  transpose(&gb.b, A);
+  add_transpose_node(&gb.b, A);
   vt_build2(&gb.b, VT_OP_add, A, T);
   vt_build1(&gb.b, VT_OP_neg, A);
   vt_build1(&gb.b, VT_OP_neg, C);
@@ -129,13 +130,13 @@ static vt_graph *graph_of_square_matrices(void) {
   vt_build2(&gb.b, VT_OP_add, F, D);
   vt_graph_add_result(&gb, "d", D);
   vt_graph_add_result(&gb, "h", H);
-  return freeze(&gb);
+  return freeze_or_exit(&gb);
 }
 
 /* Declares `value` to be written in place over `of`; expects a refusal that contains `text`. */
-static void expect_over_refused(uint32_t value, uint32_t of, const char *text) {
+static void expect_in_place_refused(uint32_t value, uint32_t of, const char *text) {
   vt_graph *g = graph_of_square_matrices();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   vt_buffer *b = &p->buffers[value];
   b->place = VT_PLACE_OVER;
   b->of = of;
@@ -151,22 +152,22 @@ static void expect_over_refused(uint32_t value, uint32_t of, const char *text) {
   vt_graph_free(g);
 }
 
-static void test_wrong_in_place(void) {
-  expect_over_refused(A, X, "writes over bytes still in use: '_0'"); /* X is a port */
+static void test_wrong_in_place_is_refused(void) {
+  expect_in_place_refused(A, X, "writes over bytes still in use: '_0'"); /* X is a port */
   /* A is read later, and the same step reads it transposed */
-  expect_over_refused(B, A, "writes over bytes still in use: '_2'");
-  expect_over_refused(B, T, "writes over bytes still in use: '_2'"); /* T is a view */
-  expect_over_refused(F, E, "writes over bytes still in use: '_6'"); /* F is not pointwise */
-  expect_over_refused(H, F, "misstates the class of '_7'");          /* H is a result: own bytes */
-  expect_over_refused(E, A, "misstates the place of '_5'");          /* A is not an operand of E */
-  expect_over_refused(D, C, "misstates the class of '_4'");          /* D is a result: own bytes */
+  expect_in_place_refused(B, A, "writes over bytes still in use: '_2'");
+  expect_in_place_refused(B, T, "writes over bytes still in use: '_2'"); /* T is a view */
+  expect_in_place_refused(F, E, "writes over bytes still in use: '_6'"); /* F is not pointwise */
+  expect_in_place_refused(H, F, "misstates the class of '_7'"); /* H is a result: own bytes */
+  expect_in_place_refused(E, A, "misstates the place of '_5'"); /* A is not an operand of E */
+  expect_in_place_refused(D, C, "misstates the class of '_4'"); /* D is a result: own bytes */
 }
 
 /* A temporary that claims to be a result, with the sums of the classes changed to agree, is
  * refused. */
-static void test_wrong_class(void) {
+static void test_wrong_class_is_refused(void) {
   vt_graph *g = graph_of_square_matrices();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   p->buffers[F].class = VT_CLASS_OUTPUT;
   p->class_bytes[VT_CLASS_OUTPUT] += p->buffers[F].bytes;
   p->class_bytes[VT_CLASS_TEMP] -= p->buffers[F].bytes;
@@ -177,16 +178,16 @@ static void test_wrong_class(void) {
 
 /* A result written over an operand that dies at the step is refused if the step also reads the
  * operand transposed. */
-static void test_over_transposed_operand(void) {
+static void test_over_transposed_is_refused(void) {
   vt_graph_builder gb;
   const vt_type type = {VT_DTYPE_F32, 2, {16, 16}};
   begin_graph(&gb, "transposed");
   const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, type);
   const uint32_t a = vt_build1(&gb.b, VT_OP_neg, x);
-  const uint32_t b = vt_build2(&gb.b, VT_OP_add, a, transpose(&gb.b, a));
+  const uint32_t b = vt_build2(&gb.b, VT_OP_add, a, add_transpose_node(&gb.b, a));
   vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_neg, b));
-  vt_graph *g = freeze(&gb);
-  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  vt_graph *g = freeze_or_exit(&gb);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   CHECK(p->buffers[b].place == VT_PLACE_OWN);
   p->buffers[b].place = VT_PLACE_OVER;
   p->buffers[b].of = a;
@@ -206,9 +207,9 @@ static uint32_t first_step_of_op(const vt_plan *p, uint32_t op) {
 }
 
 /* An upload moved onto a value that lives at the step of the upload is refused. */
-static void test_upload_overlap(void) {
-  vt_graph *g = everything_graph();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, "w");
+static void test_upload_overlap_is_refused(void) {
+  vt_graph *g = graph_with_every_feature();
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 0, "w");
   uint32_t moved = 0;
   for (uint32_t i = 0; i < p->n_transfers; i++) {
     vt_transfer *t = &p->transfers[i];
@@ -234,15 +235,15 @@ static int is_argument_or_view_of_it(const vt_plan *p, uint32_t value) {
   return p->buffers[value].place == VT_PLACE_ARG;
 }
 
-static void shift_offsets(vt_plan *p, uint64_t by) {
+static void shift_offsets(vt_plan *p, uint64_t bytes) {
   for (uint32_t i = 0; i < p->n_buffers; i++)
-    if (!is_argument_or_view_of_it(p, i)) p->buffers[i].offset += by;
+    if (!is_argument_or_view_of_it(p, i)) p->buffers[i].offset += bytes;
 }
 
 /* Bodies whose values were moved onto the operand of their cond are refused. */
-static void test_moved_bodies(void) {
-  vt_graph *g = everything_graph();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+static void test_moved_bodies_are_refused(void) {
+  vt_graph *g = graph_with_every_feature();
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   const uint32_t step = first_step_of_op(p, VT_OP_cond);
   vt_nested *nested = &p->nested[step];
   const uint64_t top = vt_plan_arena_bytes(p, VT_CLASS_TEMP) - nested->bytes;
@@ -261,14 +262,14 @@ static vt_graph *graph_with_two_views(void) {
   begin_graph(&gb, "views");
   const uint32_t x = add_port(&gb, "x", VT_PORT_INPUT, tall_type);
   const uint32_t y = add_port(&gb, "y", VT_PORT_INPUT, tall_type);
-  const uint32_t s = transpose(&gb.b, x), t = transpose(&gb.b, y);
+  const uint32_t s = add_transpose_node(&gb.b, x), t = add_transpose_node(&gb.b, y);
   vt_graph_add_result(&gb, "z", vt_build2(&gb.b, VT_OP_add, s, t));
-  return freeze(&gb);
+  return freeze_or_exit(&gb);
 }
 
-static void test_moved_copies(void) {
+static void test_moved_copies_are_refused(void) {
   vt_graph *g = graph_with_two_views();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
   CHECK(p->n_bk_steps == 3 && p->dense[2] != VT_NO_OFFSET && p->dense[3] != VT_NO_OFFSET);
   const uint64_t old = p->dense[3];
   p->dense[3] = p->dense[2];
@@ -285,9 +286,9 @@ static void test_moved_copies(void) {
 }
 
 /* Scratch of a body that was moved onto the scratch of its step is refused. */
-static void test_moved_scratch_of_body(void) {
-  vt_graph *g = everything_graph();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 1000, NULL);
+static void test_moved_body_scratch_is_refused(void) {
+  vt_graph *g = graph_with_every_feature();
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 1000, NULL);
   const uint32_t step = first_step_of_op(p, VT_OP_loop);
   CHECK(p->bk_steps[step].n_body == 1 && p->bk_steps[step].work_bytes > 0);
   p->nested[step].plan[0]->bk_steps[0].work_offset = p->bk_steps[step].work_offset;
@@ -306,18 +307,18 @@ static vt_graph *graph_of_comparison(void) {
   add_port(&gb, "x", VT_PORT_INPUT, tall_type);
   add_port(&gb, "w", VT_PORT_PARAM, wide_type);
   add_port(&gb, "v", VT_PORT_PARAM, wide_type);
-  transpose(&gb.b, GX);
+  add_transpose_node(&gb.b, GX);
   gb.group = 1;
   vt_build2(&gb.b, VT_OP_mul, GT, GW);
   vt_build2(&gb.b, VT_OP_lt, GM, GV);
   gb.group = 0;
   vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_not, GY));
-  return freeze(&gb);
+  return freeze_or_exit(&gb);
 }
 
-static void test_bytes_of_group_members(void) {
+static void test_overlap_in_group_is_refused(void) {
   vt_graph *g = graph_of_comparison();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 1, 100, NULL);
   const uint64_t copy = p->dense[GT];
   CHECK(p->n_bk_steps == 4 && p->bk_step_node[0] == g->values[GT].node &&
         p->buffers[GY].first == 1);
@@ -335,9 +336,9 @@ static void test_bytes_of_group_members(void) {
 /* ---- order ---- */
 
 /* Refused: a group whose members are not next to each other, and a group number out of range. */
-static void test_broken_groups(void) {
+static void test_broken_groups_are_refused(void) {
   vt_graph *g = graph_of_square_matrices();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   g->nodes[2].group = p->bk_steps[1].group = 1;
   g->nodes[3].group = p->bk_steps[2].group = 1;
   CHECK(vt_verify_schedule(p, NULL) == VT_OK);
@@ -349,9 +350,9 @@ static void test_broken_groups(void) {
   vt_graph_free(g);
 }
 
-static void test_wrong_order(void) {
+static void test_wrong_order_is_refused(void) {
   vt_graph *g = graph_of_square_matrices();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_MEMORY, 0, 0, NULL);
   const uint32_t first = p->step_node[0];
   p->step_node[0] = p->step_node[p->n_steps - 1];
   p->step_node[p->n_steps - 1] = first;
@@ -364,7 +365,7 @@ static void test_wrong_order(void) {
 
 /* 50000 values are all live before they are added in pairs; the time to verify must not be
  * quadratic. */
-static void test_many_live_values(void) {
+static void test_time_with_many_live_values(void) {
   enum { LEAVES = 50000 };
   static uint32_t level[LEAVES];
   vt_graph_builder gb;
@@ -376,9 +377,9 @@ static void test_many_live_values(void) {
       level[i] = vt_build2(&gb.b, VT_OP_add, level[i], level[n - 1 - i]);
     }
   vt_graph_add_result(&gb, "y", level[0]);
-  vt_graph *g = freeze(&gb);
+  vt_graph *g = freeze_or_exit(&gb);
   const clock_t start = clock();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
   const clock_t built = clock();
   CHECK(vt_plan_verify(p, NULL) == VT_OK);
   printf("%u steps: built in %.3f s, verified in %.3f s\n", p->n_steps,
@@ -394,7 +395,7 @@ static void test_many_live_values(void) {
 }
 
 /* A value without bytes and views of such a value may have any offset; a graph may have no step. */
-static void test_values_without_bytes(void) {
+static void test_empty_values_may_be_anywhere(void) {
   vt_graph_builder gb;
   const vt_attr_slice right = {
       .size = sizeof right, .start = {.n = 2, .v = {0, 64}}, .stop = {.n = 2, .v = {0, 128}}};
@@ -404,21 +405,21 @@ static void test_values_without_bytes(void) {
   const uint32_t s = gb.b.node(&gb.b, VT_OP_slice, &x, 1, &right);
   const uint32_t t = gb.b.node(&gb.b, VT_OP_slice, &w, 1, &right);
   vt_graph_add_result(&gb, "y", vt_build2(&gb.b, VT_OP_add, s, t));
-  vt_graph *g = freeze(&gb);
+  vt_graph *g = freeze_or_exit(&gb);
   for (uint32_t i = 0; i < 4; i++)
-    vt_plan_free(plan_for(g, VT_SCHEDULE_SOURCE, i & 1, 10, i & 2 ? "*" : NULL));
+    vt_plan_free(build_plan_or_exit(g, VT_SCHEDULE_SOURCE, i & 1, 10, i & 2 ? "*" : NULL));
   vt_graph_free(g);
   begin_graph(&gb, "nothing");
   vt_graph_add_result(&gb, "y", add_port(&gb, "x", VT_PORT_INPUT, vector_type(3)));
-  g = freeze(&gb);
-  vt_plan_free(plan_for(g, VT_SCHEDULE_SOURCE, 0, 10, NULL));
+  g = freeze_or_exit(&gb);
+  vt_plan_free(build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 10, NULL));
   vt_graph_free(g);
 }
 
 /* Each allocation of the verifiers fails in turn. */
-static void test_out_of_memory(void) {
-  vt_graph *g = everything_graph();
-  vt_plan *p = plan_for(g, VT_SCHEDULE_MEMORY, 1, 100, "*");
+static void test_verifiers_out_of_memory(void) {
+  vt_graph *g = graph_with_every_feature();
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_MEMORY, 1, 100, "*");
   const vt_alloc usual = p->arena.a;
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
@@ -437,18 +438,18 @@ static void test_out_of_memory(void) {
 
 int main(void) {
   test_sweep_finds_every_overlap();
-  test_wrong_in_place();
-  test_wrong_class();
-  test_over_transposed_operand();
-  test_upload_overlap();
-  test_moved_bodies();
-  test_moved_copies();
-  test_moved_scratch_of_body();
-  test_bytes_of_group_members();
-  test_broken_groups();
-  test_wrong_order();
-  test_many_live_values();
-  test_values_without_bytes();
-  test_out_of_memory();
+  test_wrong_in_place_is_refused();
+  test_wrong_class_is_refused();
+  test_over_transposed_is_refused();
+  test_upload_overlap_is_refused();
+  test_moved_bodies_are_refused();
+  test_moved_copies_are_refused();
+  test_moved_body_scratch_is_refused();
+  test_overlap_in_group_is_refused();
+  test_broken_groups_are_refused();
+  test_wrong_order_is_refused();
+  test_time_with_many_live_values();
+  test_empty_values_may_be_anywhere();
+  test_verifiers_out_of_memory();
   TEST_DONE();
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verify_schedule.c - checks the steps of a plan without code of the planner. Each step must run
  * after the steps that write its operands, members of a fusion group must stay together, and each
- * field of a backend step must agree with the graph and the buffers. A value "is copied" if a
- * dense_only target gets a dense copy of it. */
+ * field of a backend step (bk step) must agree with the graph and the buffers. A value "is copied"
+ * if a dense_only target gets a dense copy of it. */
 #include "vt_layout.h"
 #include "vt_verify.h"
 
 /* ---- order ---- */
 
-static vt_status verify_operands(const vt_verify *v, uint32_t step) {
+static vt_status verify_operands_come_before(const vt_verify *v, uint32_t step) {
   const vt_graph *g = v->p->g;
-  const vt_node *n = vt_verify_node(v, step);
+  const vt_node *n = vt_verify_node_of_step(v, step);
   for (uint32_t k = 0; k < n->n_in; k++) {
     const uint32_t root = v->root[g->operands[n->first_in + k]], node = g->values[root].node;
     if (node != VT_NO_NODE && v->step_of[node] >= step)
@@ -24,11 +24,11 @@ static vt_status verify_operands(const vt_verify *v, uint32_t step) {
 /* The members of a group must be next to each other, in the order of the graph. `seen`, by group,
  * is 1 once a member of the group was verified. */
 static vt_status verify_group_of_step(const vt_verify *v, uint32_t step, uint8_t *seen) {
-  const uint32_t group = vt_verify_node(v, step)->group;
+  const uint32_t group = vt_verify_node_of_step(v, step)->group;
   if (group == 0) return VT_OK;
   if (group > v->p->g->n_nodes)
     return vt_verify_fail_step(v, step, "has a group number out of range");
-  const int goes_on = step > 0 && vt_verify_node(v, step - 1)->group == group;
+  const int goes_on = step > 0 && vt_verify_node_of_step(v, step - 1)->group == group;
   if (seen[group - 1] && (!goes_on || v->p->step_node[step - 1] > v->p->step_node[step]))
     return vt_verify_fail_step(v, step, "is torn from its fusion group");
   seen[group - 1] = 1;
@@ -42,7 +42,7 @@ static vt_status verify_order(const vt_verify *v) {
   for (uint32_t i = 0; i < p->n_steps; i++) {
     if (p->schedule == VT_SCHEDULE_SOURCE && i > 0 && p->step_node[i] <= p->step_node[i - 1])
       return vt_verify_fail_step(v, i, "is not in the order of the graph");
-    VT_TRY(verify_operands(v, i));
+    VT_TRY(verify_operands_come_before(v, i));
     VT_TRY(verify_group_of_step(v, i, seen));
   }
   return VT_OK;
@@ -51,10 +51,10 @@ static vt_status verify_order(const vt_verify *v) {
 /* ---- tensors ---- */
 
 /* 1 if a tensor of the ABI agrees with a type, location and strides; unused entries must be 0. */
-static int tensor_agrees_with(const vt_type *type, vt_location at, const int64_t *stride,
+static int tensor_agrees_with(const vt_type *type, vt_location location, const int64_t *stride,
                               const vt_bk_tensor *t) {
   int same = t->size == sizeof *t && t->dtype == type->dtype && t->rank == type->rank &&
-             t->arena == vt_verify_arena_of_class(at.class) && t->offset == at.offset;
+             t->arena == vt_verify_arena_of_class(location.class) && t->offset == location.offset;
   for (uint32_t i = 0; same && i < VT_MAX_RANK; i++)
     same = t->dim[i] == (i < type->rank ? type->dim[i] : 0) && t->stride[i] == stride[i];
   return same;
@@ -101,12 +101,12 @@ static int bk_step_agrees_with_node(const vt_bk_step *s, const vt_node *n) {
          (s->out != NULL || n->n_out == 0) && (s->body != NULL) == (n->n_body > 0);
 }
 
-static vt_status verify_bk_step(const vt_verify *v, uint32_t i) {
+static vt_status verify_bk_step(const vt_verify *v, uint32_t bk_step) {
   const vt_graph *g = v->p->g;
-  const uint32_t step = v->bk_step_owner[i];
-  const vt_node *n = &g->nodes[v->bk_step_node[i]];
-  const vt_bk_step *s = &v->p->bk_steps[i];
-  if (v->p->bk_step_node[i] != v->bk_step_node[i])
+  const uint32_t step = v->bk_step_owner[bk_step];
+  const vt_node *n = &g->nodes[v->bk_step_node[bk_step]];
+  const vt_bk_step *s = &v->p->bk_steps[bk_step];
+  if (v->p->bk_step_node[bk_step] != v->bk_step_node[bk_step])
     return vt_verify_fail_step(v, step, "is out of order among the backend steps");
   if (!bk_step_agrees_with_node(s, n))
     return vt_verify_fail_step(v, step, "differs from its node as a backend step");
@@ -120,7 +120,7 @@ static vt_status verify_bk_step(const vt_verify *v, uint32_t i) {
 }
 
 /* 1 if the ABI's description of a body agrees with the body's plan. */
-static int bk_body_agrees(const vt_verify *body, const vt_bk_body *b) {
+static int bk_body_agrees_with_plan(const vt_verify *body, const vt_bk_body *b) {
   const vt_plan *p = body->p;
   return b->size == sizeof *b && b->n_in == p->g->n_ports && b->n_out == p->g->n_results &&
          b->reserved == 0 && b->n_steps == p->n_bk_steps && b->steps == p->bk_steps &&
@@ -129,7 +129,7 @@ static int bk_body_agrees(const vt_verify *body, const vt_bk_body *b) {
 }
 
 /* Fails unless exactly the values that the plan copies have an offset for a dense copy. */
-static vt_status verify_copies(const vt_verify *v) {
+static vt_status verify_which_values_are_copied(const vt_verify *v) {
   uint8_t *copied = VT_NEW_N(v->scratch, uint8_t, v->p->n_buffers);
   if (copied == NULL) return vt_verify_fail_memory(v);
   for (uint32_t r = 0; r < v->n_bk_steps; r++) {
@@ -142,27 +142,27 @@ static vt_status verify_copies(const vt_verify *v) {
   return VT_OK;
 }
 
-static vt_status verify_plan(const vt_verify *v);
+static vt_status verify_schedule_of_plan(const vt_verify *v);
 
-static vt_status verify_bodies(const vt_verify *v, uint32_t i) {
-  const vt_bk_step *s = &v->p->bk_steps[i];
+static vt_status verify_schedule_of_bodies(const vt_verify *v, uint32_t bk_step) {
+  const vt_bk_step *s = &v->p->bk_steps[bk_step];
   for (uint32_t k = 0; k < s->n_body; k++) {
     vt_verify body;
-    VT_TRY(vt_verify_open_body(&body, v, v->bk_step_owner[i], k));
-    if (!bk_body_agrees(&body, &s->body[k]))
+    VT_TRY(vt_verify_open_body(&body, v, v->bk_step_owner[bk_step], k));
+    if (!bk_body_agrees_with_plan(&body, &s->body[k]))
       return VT_FAIL(v->d, VT_INTERNAL, "step %u of the plan misstates body %u",
-                     v->bk_step_owner[i], k);
-    VT_TRY(verify_plan(&body));
+                     v->bk_step_owner[bk_step], k);
+    VT_TRY(verify_schedule_of_plan(&body));
   }
   return VT_OK;
 }
 
-static vt_status verify_plan(const vt_verify *v) {
+static vt_status verify_schedule_of_plan(const vt_verify *v) {
   VT_TRY(verify_order(v));
-  VT_TRY(verify_copies(v));
+  VT_TRY(verify_which_values_are_copied(v));
   for (uint32_t r = 0; r < v->n_bk_steps; r++) {
     VT_TRY(verify_bk_step(v, r));
-    VT_TRY(verify_bodies(v, r));
+    VT_TRY(verify_schedule_of_bodies(v, r));
   }
   return VT_OK;
 }
@@ -172,7 +172,7 @@ vt_status vt_verify_schedule(const vt_plan *p, vt_diag *d) {
   vt_verify v;
   vt_arena_init(&scratch, p->arena.a);
   vt_status s = vt_verify_open(&v, p, &scratch, d);
-  if (s == VT_OK) s = verify_plan(&v);
+  if (s == VT_OK) s = verify_schedule_of_plan(&v);
   vt_arena_done(&scratch);
   return s;
 }

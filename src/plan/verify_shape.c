@@ -2,7 +2,7 @@
  * verify_shape.c - checks the parts of a plan that do not depend on the order of the steps or on
  * offsets. These are counts and indices, which nodes are steps, the place, class and size of every
  * value, and the list of transfers. The other verifiers start from its result (vt_verify_open). The
- * place of a value says where its bytes come from (vt_place). */
+ * place of a value says where its bytes come from (vt_place). A bk step is a backend step. */
 #include <string.h>
 #include "vt_layout.h"
 #include "vt_sort.h"
@@ -46,8 +46,9 @@ static int is_operand(const vt_graph *g, const vt_node *n, uint32_t value) {
  * the node around the body, and which. Any other value has bytes of its own. */
 static vt_arg_place place_of_argument(const vt_verify *v, uint32_t value, uint32_t *out_index) {
   if (v->outer == NULL || !vt_verify_is_port(v, value)) return VT_ARG_OWN;
-  const vt_node *n = vt_verify_node(v->outer, v->step);
-  return vt_op_body_place(n->op, n->attrs, v->which, v->p->g->values[value].index, out_index);
+  const vt_node *n = vt_verify_node_of_step(v->outer, v->step);
+  return vt_op_body_argument_place(n->op, n->attrs, v->which, v->p->g->values[value].index,
+                                   out_index);
 }
 
 /* 1 if the graph allows the place that the value has. A view must be the only result of its node,
@@ -72,7 +73,7 @@ static int place_is_allowed(const vt_verify *v, uint32_t value) {
 }
 
 vt_location vt_verify_argument_location(const vt_verify *v, uint32_t port) {
-  const vt_node *n = vt_verify_node(v->outer, v->step);
+  const vt_node *n = vt_verify_node_of_step(v->outer, v->step);
   uint32_t index = 0;
   const vt_arg_place place = place_of_argument(v, port, &index);
   const uint32_t value =
@@ -113,7 +114,7 @@ static vt_status verify_layout(const vt_verify *v, uint32_t value) {
     memcpy(from.stride, of->stride, sizeof from.stride);
     if (!vt_op_result_view(n->op, n->attrs, &g->values[b->of].type, &from, type, &want))
       return vt_verify_fail_value(v, value, "has a view that its op does not allow:");
-    bytes = vt_layout_span(type, &want);
+    bytes = vt_layout_span_bytes(type, &want);
     if (b->offset - of->offset != want.first * vt_dtype_bytes(type->dtype))
       return vt_verify_fail_value(v, value, "misplaces the first element of the view");
   }
@@ -124,7 +125,7 @@ static vt_status verify_layout(const vt_verify *v, uint32_t value) {
 
 /* ---- values ---- */
 
-static vt_status verify_value(vt_verify *v, uint32_t value, int result) {
+static vt_status verify_shape_of_value(vt_verify *v, uint32_t value, int result) {
   const vt_buffer *b = &v->p->buffers[value];
   if (b->value != value) return vt_verify_fail_value(v, value, "has another value at the index of");
   if (!place_is_allowed(v, value)) return vt_verify_fail_value(v, value, "misstates the place of");
@@ -145,21 +146,22 @@ static vt_status verify_values(vt_verify *v) {
   if (result == NULL || v->root == NULL) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < g->n_results; i++) result[g->results[i].value] = 1;
   for (uint32_t i = 0; i < g->n_ports; i++)
-    VT_TRY(verify_value(v, g->ports[i].value, result[g->ports[i].value]));
+    VT_TRY(verify_shape_of_value(v, g->ports[i].value, result[g->ports[i].value]));
   for (uint32_t i = 0; i < g->n_nodes; i++)
     for (uint32_t k = 0; k < g->nodes[i].n_out; k++)
-      VT_TRY(verify_value(v, g->nodes[i].first_out + k, result[g->nodes[i].first_out + k]));
+      VT_TRY(
+          verify_shape_of_value(v, g->nodes[i].first_out + k, result[g->nodes[i].first_out + k]));
   return VT_OK;
 }
 
 /* ---- steps ---- */
 
-static int is_view(const vt_plan *p, const vt_node *n) {
+static int is_node_of_view(const vt_plan *p, const vt_node *n) {
   return n->n_out == 1 && p->buffers[n->first_out].place == VT_PLACE_VIEW;
 }
 
 static vt_status verify_bodies_of_step(const vt_verify *v, uint32_t step) {
-  const vt_node *n = vt_verify_node(v, step);
+  const vt_node *n = vt_verify_node_of_step(v, step);
   const vt_nested *nested = &v->p->nested[step];
   int fits =
       nested->n == n->n_body && (n->n_body > 0 || (nested->offset == 0 && nested->bytes == 0));
@@ -181,13 +183,14 @@ static vt_status verify_steps(vt_verify *v) {
   if (v->step_of == NULL) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < p->g->n_nodes; i++) {
     v->step_of[i] = VT_NO_STEP;
-    n += !is_view(p, &p->g->nodes[i]);
+    n += !is_node_of_view(p, &p->g->nodes[i]);
   }
   if (p->n_steps != n || (n > 0 && (p->step_node == NULL || p->nested == NULL)))
     return fail_plan(v, "has another number of steps than its graph");
   for (uint32_t i = 0; i < n; i++) {
     const uint32_t node = p->step_node[i];
-    if (node >= p->g->n_nodes || v->step_of[node] != VT_NO_STEP || is_view(p, &p->g->nodes[node]))
+    if (node >= p->g->n_nodes || v->step_of[node] != VT_NO_STEP ||
+        is_node_of_view(p, &p->g->nodes[node]))
       return vt_verify_fail_step(v, i, "has no node of its own");
     v->step_of[node] = i;
     VT_TRY(verify_bodies_of_step(v, i));
@@ -197,26 +200,27 @@ static vt_status verify_steps(vt_verify *v) {
 
 /* ---- transfers ---- */
 
-/* Checks that the next transfer is `want` and advances *at, the number of transfers checked. The
- * offset of an upload is not checked here: `want` has VT_NO_OFFSET then. */
-static vt_status expect_transfer(const vt_verify *v, const vt_transfer *want, uint32_t *at) {
-  if (*at >= v->p->n_transfers) return vt_verify_fail_value(v, want->value, "lacks a transfer of");
-  const vt_transfer *t = &v->p->transfers[*at];
+/* Checks that the next transfer is `want` and advances *checked, the number of transfers checked.
+ * The offset of an upload is not checked here: `want` has VT_NO_OFFSET then. */
+static vt_status expect_transfer(const vt_verify *v, const vt_transfer *want, uint32_t *checked) {
+  if (*checked >= v->p->n_transfers)
+    return vt_verify_fail_value(v, want->value, "lacks a transfer of");
+  const vt_transfer *t = &v->p->transfers[*checked];
   if (t->value != want->value || t->direction != want->direction || t->step != want->step ||
       t->class != want->class || t->bytes != want->bytes ||
       (want->offset != VT_NO_OFFSET && t->offset != want->offset))
     return vt_verify_fail_value(v, want->value, "misstates a transfer of");
-  (*at)++;
+  (*checked)++;
   return VT_OK;
 }
 
 /* Expects the transfer of an input or a result, unless it has no bytes or stays in host memory. */
 static vt_status expect_port_transfer(const vt_verify *v, uint32_t value, uint32_t direction,
-                                      uint32_t step, uint32_t *at) {
+                                      uint32_t step, uint32_t *checked) {
   const vt_buffer *b = &v->p->buffers[value];
   if (b->bytes == 0 || b->class == VT_CLASS_HOST) return VT_OK;
   const vt_transfer want = {value, direction, step, b->class, b->offset, b->bytes};
-  return expect_transfer(v, &want, at);
+  return expect_transfer(v, &want, checked);
 }
 
 static int by_number(const void *a, const void *b, const void *context) {
@@ -234,7 +238,7 @@ typedef struct upload_list { /* the streamed parameters that a step or group rea
  * `step`. */
 static void add_streamed_params(const vt_verify *v, uint32_t step, uint32_t member,
                                 upload_list *list) {
-  const vt_node *n = vt_verify_node(v, member);
+  const vt_node *n = vt_verify_node_of_step(v, member);
   for (uint32_t k = 0; k < n->n_in; k++) {
     const uint32_t root = v->root[v->p->g->operands[n->first_in + k]];
     if (v->p->buffers[root].class != VT_CLASS_HOST || v->p->buffers[root].bytes == 0) continue;
@@ -246,7 +250,7 @@ static void add_streamed_params(const vt_verify *v, uint32_t step, uint32_t memb
 }
 
 static vt_status expect_uploads(const vt_verify *v, uint32_t step, upload_list *list,
-                                uint32_t *at) {
+                                uint32_t *checked) {
   const vt_graph *g = v->p->g;
   list->n = 0;
   /* The uploads of a group are listed before its first step. */
@@ -259,7 +263,7 @@ static vt_status expect_uploads(const vt_verify *v, uint32_t step, upload_list *
     const uint32_t value = g->ports[list->port[i]].value;
     const vt_transfer want = {value,         VT_TO_DEVICE, step,
                               VT_CLASS_TEMP, VT_NO_OFFSET, v->p->buffers[value].bytes};
-    VT_TRY(expect_transfer(v, &want, at));
+    VT_TRY(expect_transfer(v, &want, checked));
   }
   return VT_OK;
 }
@@ -361,7 +365,7 @@ static vt_status list_bk_steps(vt_verify *v) {
   v->bk_step_owner = VT_NEW_N(v->scratch, uint32_t, g->n_nodes);
   if (vt_arena_status(v->scratch) != VT_OK) return vt_verify_fail_memory(v);
   for (uint32_t i = 0; i < v->p->n_steps; i++) {
-    const vt_node *n = vt_verify_node(v, i);
+    const vt_node *n = vt_verify_node_of_step(v, i);
     for (uint32_t k = 0; k < n->n_in; k++) add_dense_copies(&list, g->operands[n->first_in + k], i);
     add_bk_step(v, v->p->step_node[i], i);
   }
@@ -373,7 +377,7 @@ static vt_status list_bk_steps(vt_verify *v) {
 
 /* ---- opening a plan ---- */
 
-static vt_status open_plan(vt_verify *v) {
+static vt_status verify_shape_of_plan(vt_verify *v) {
   const vt_plan *p = v->p, *around = v->outer == NULL ? p : v->outer->p;
   if (p->g == NULL || p->n_buffers != p->g->n_values ||
       (p->n_buffers > 0 && (p->buffers == NULL || p->dense == NULL)))
@@ -391,7 +395,7 @@ static vt_status open_plan(vt_verify *v) {
 
 vt_status vt_verify_open(vt_verify *v, const vt_plan *p, vt_arena *scratch, vt_diag *d) {
   *v = (vt_verify){.p = p, .scratch = scratch, .d = d};
-  return open_plan(v);
+  return verify_shape_of_plan(v);
 }
 
 vt_status vt_verify_open_body(vt_verify *v, const vt_verify *outer, uint32_t step, uint32_t which) {
@@ -401,5 +405,5 @@ vt_status vt_verify_open_body(vt_verify *v, const vt_verify *outer, uint32_t ste
                    .which = which,
                    .scratch = outer->scratch,
                    .d = outer->d};
-  return open_plan(v);
+  return verify_shape_of_plan(v);
 }

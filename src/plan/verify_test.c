@@ -22,9 +22,11 @@ typedef struct damage { /* a changed field of the struct `what`: its value befor
 /* 1 if a plan is still valid after the damage. Rows of plan_fields.def name such functions. */
 typedef int accept_fn(const damage *d);
 
-static int never(const damage *d) { return d == NULL; }
-static int has_no_operands(const damage *d) { return ((const vt_bk_step *)d->what->at)->n_in == 0; }
-static int is_inside_scratch(const damage *d) {
+static int accept_never(const damage *d) { return d == NULL; }
+static int accept_if_no_operands(const damage *d) {
+  return ((const vt_bk_step *)d->what->at)->n_in == 0;
+}
+static int accept_scratch_inside_arena(const damage *d) {
   const vt_bk_step *s = d->what->at;
   const uint64_t end = vt_plan_arena_bytes(d->what->top, VT_CLASS_TEMP);
   return s->work_offset % VT_PLAN_ALIGNMENT == 0 && s->work_bytes <= end &&
@@ -39,7 +41,7 @@ static const struct field {
 } fields[] = {
 #define VT_FIELD(type, name, kind, accept, why) \
   {#type, #name, offsetof(type, name), sizeof(((type *)NULL)->name), kind, accept},
-#define VT_HOLE(type, bytes) {#type, "", 0, bytes, HOLE, never},
+#define VT_HOLE(type, bytes) {#type, "", 0, bytes, HOLE, accept_never},
 #include "plan_fields.def"
 #undef VT_FIELD
 #undef VT_HOLE
@@ -47,30 +49,30 @@ static const struct field {
 enum { N_FIELDS = sizeof fields / sizeof *fields };
 
 /* Checks that the rows of a struct cover it without a gap from its first byte to its last. */
-static void check_rows_cover(const char *of, size_t bytes) {
+static void check_rows_cover_struct(const char *struct_name, size_t bytes) {
   size_t end = 0;
   for (size_t i = 0; i < N_FIELDS; i++) {
-    if (strcmp(fields[i].of, of) != 0) continue;
+    if (strcmp(fields[i].of, struct_name) != 0) continue;
     CHECK(fields[i].kind == HOLE || fields[i].at == end);
     if (fields[i].kind != HOLE && fields[i].at != end)
-      fprintf(stderr, "  no row before %s.%s\n", of, fields[i].name);
+      fprintf(stderr, "  no row before %s.%s\n", struct_name, fields[i].name);
     end = (fields[i].kind == HOLE ? end : fields[i].at) + fields[i].bytes;
   }
   CHECK(end == bytes);
-  if (end != bytes) fprintf(stderr, "  no row for the end of %s\n", of);
+  if (end != bytes) fprintf(stderr, "  no row for the end of %s\n", struct_name);
 }
 
-static void test_field_table(void) {
+static void test_field_table_is_complete(void) {
   /* A new field in the padding of vt_nested would shift these values. */
   const vt_nested in_order = {1, {NULL}, 2, 3};
   CHECK(in_order.n == 1 && in_order.offset == 2 && in_order.bytes == 3);
-  check_rows_cover("vt_plan", sizeof(vt_plan));
-  check_rows_cover("vt_buffer", sizeof(vt_buffer));
-  check_rows_cover("vt_nested", sizeof(vt_nested));
-  check_rows_cover("vt_transfer", sizeof(vt_transfer));
-  check_rows_cover("vt_bk_step", sizeof(vt_bk_step));
-  check_rows_cover("vt_bk_tensor", sizeof(vt_bk_tensor));
-  check_rows_cover("vt_bk_body", sizeof(vt_bk_body));
+  check_rows_cover_struct("vt_plan", sizeof(vt_plan));
+  check_rows_cover_struct("vt_buffer", sizeof(vt_buffer));
+  check_rows_cover_struct("vt_nested", sizeof(vt_nested));
+  check_rows_cover_struct("vt_transfer", sizeof(vt_transfer));
+  check_rows_cover_struct("vt_bk_step", sizeof(vt_bk_step));
+  check_rows_cover_struct("vt_bk_tensor", sizeof(vt_bk_tensor));
+  check_rows_cover_struct("vt_bk_body", sizeof(vt_bk_body));
   for (size_t i = 0; i < N_FIELDS; i++)
     if (fields[i].kind == OUTSIDE)
       CHECK(strcmp(fields[i].of, "vt_plan") == 0 && strstr("arena g core target", fields[i].name));
@@ -90,30 +92,31 @@ static void add_part(part_list *l, const char *of, const void *at, vt_plan *top,
   memcpy(&x->at, &at, sizeof at); /* drops const: the memory of the plan's arena is writable */
 }
 
-static void add_tensors(part_list *l, const vt_bk_tensor *t, uint32_t n, vt_plan *top, vt_plan *p) {
+static void add_tensor_parts(part_list *l, const vt_bk_tensor *t, uint32_t n, vt_plan *top,
+                             vt_plan *p) {
   for (uint32_t i = 0; i < n; i++) add_part(l, "vt_bk_tensor", &t[i], top, p);
 }
 
-static void add_bk_step(part_list *l, const vt_bk_step *s, vt_plan *top, vt_plan *p) {
+static void add_parts_of_bk_step(part_list *l, const vt_bk_step *s, vt_plan *top, vt_plan *p) {
   add_part(l, "vt_bk_step", s, top, p);
-  add_tensors(l, s->in, s->n_in, top, p);
-  add_tensors(l, s->out, s->n_out, top, p);
+  add_tensor_parts(l, s->in, s->n_in, top, p);
+  add_tensor_parts(l, s->out, s->n_out, top, p);
   for (uint32_t k = 0; k < s->n_body; k++) {
     add_part(l, "vt_bk_body", &s->body[k], top, p);
-    add_tensors(l, s->body[k].in, s->body[k].n_in, top, p);
-    add_tensors(l, s->body[k].out, s->body[k].n_out, top, p);
+    add_tensor_parts(l, s->body[k].in, s->body[k].n_in, top, p);
+    add_tensor_parts(l, s->body[k].out, s->body[k].n_out, top, p);
   }
 }
 
-static void add_plan(part_list *l, vt_plan *top, vt_plan *p) {
+static void add_parts_of_plan(part_list *l, vt_plan *top, vt_plan *p) {
   add_part(l, "vt_plan", p, top, p);
   for (uint32_t i = 0; i < p->n_buffers; i++) add_part(l, "vt_buffer", &p->buffers[i], top, p);
   for (uint32_t i = 0; i < p->n_transfers; i++)
     add_part(l, "vt_transfer", &p->transfers[i], top, p);
-  for (uint32_t i = 0; i < p->n_bk_steps; i++) add_bk_step(l, &p->bk_steps[i], top, p);
+  for (uint32_t i = 0; i < p->n_bk_steps; i++) add_parts_of_bk_step(l, &p->bk_steps[i], top, p);
   for (uint32_t i = 0; i < p->n_steps; i++) {
     add_part(l, "vt_nested", &p->nested[i], top, p);
-    for (uint32_t k = 0; k < p->nested[i].n; k++) add_plan(l, top, p->nested[i].plan[k]);
+    for (uint32_t k = 0; k < p->nested[i].n; k++) add_parts_of_plan(l, top, p->nested[i].plan[k]);
   }
 }
 
@@ -125,8 +128,8 @@ typedef struct tally { /* by field: number of damaged plans, and of those refuse
 
 /* Verifies the plan after a damage and counts the result; the plan may be valid only if the field's
  * row accepts the damage. */
-static void expect_noticed(const part *x, size_t field, uint64_t before, uint64_t after,
-                           tally *count) {
+static void expect_damage_is_noticed(const part *x, size_t field, uint64_t before, uint64_t after,
+                                     tally *count) {
   vt_diag d = {0};
   const damage change = {x, before, after};
   const vt_status s = vt_plan_verify(x->top, &d);
@@ -140,7 +143,7 @@ static void expect_noticed(const part *x, size_t field, uint64_t before, uint64_
             (unsigned long long)before, (unsigned long long)after, vt_status_name(s));
 }
 
-static uint64_t get_number(const void *at, size_t width) {
+static uint64_t read_number_at(const void *at, size_t width) {
   uint32_t narrow;
   uint64_t value;
   memcpy(&narrow, at, sizeof narrow);
@@ -149,34 +152,35 @@ static uint64_t get_number(const void *at, size_t width) {
   return value;
 }
 
-static void put_number(void *at, size_t width, uint64_t value) {
+static void write_number_at(void *at, size_t width, uint64_t value) {
   const uint32_t narrow = (uint32_t)value;
   memcpy(at, width == sizeof narrow ? (const void *)&narrow : (const void *)&value, width);
 }
 
 /* Replaces a number by its neighbours, by extremes, and by values that are one alignment away. */
 static void damage_number(const part *x, size_t field, void *at, size_t width, tally *count) {
-  const uint64_t old = get_number(at, width), high = (uint64_t)1 << (width * 8 - 1);
+  const uint64_t old = read_number_at(at, width), high = (uint64_t)1 << (width * 8 - 1);
   const uint64_t changed[] = {
       old + 1,    old - 1,   0,         UINT64_MAX, old * 2,
       old ^ high, old + 256, old - 256, 1,          old + ((uint64_t)1 << 20)};
   for (size_t i = 0; i < sizeof changed / sizeof *changed; i++) {
-    put_number(at, width, changed[i]);
-    if (get_number(at, width) != old) expect_noticed(x, field, old, get_number(at, width), count);
+    write_number_at(at, width, changed[i]);
+    if (read_number_at(at, width) != old)
+      expect_damage_is_noticed(x, field, old, read_number_at(at, width), count);
   }
-  put_number(at, width, old);
+  write_number_at(at, width, old);
 }
 
 /* Swaps two numbers of the same field, each of which a valid plan might have. */
 static void swap_numbers(const part *x, size_t field, void *a, void *b, size_t width,
                          tally *count) {
-  const uint64_t in_a = get_number(a, width), in_b = get_number(b, width);
+  const uint64_t in_a = read_number_at(a, width), in_b = read_number_at(b, width);
   if (in_a == in_b) return;
-  put_number(a, width, in_b);
-  put_number(b, width, in_a);
-  expect_noticed(x, field, in_a, in_b, count);
-  put_number(a, width, in_a);
-  put_number(b, width, in_b);
+  write_number_at(a, width, in_b);
+  write_number_at(b, width, in_a);
+  expect_damage_is_noticed(x, field, in_a, in_b, count);
+  write_number_at(a, width, in_a);
+  write_number_at(b, width, in_b);
 }
 
 static void damage_pointer(const part *x, size_t field, void *at, tally *count) {
@@ -184,7 +188,7 @@ static void damage_pointer(const part *x, size_t field, void *at, tally *count) 
   memcpy(&old, at, sizeof old);
   if (old == NULL) return;
   memcpy(at, &none, sizeof none);
-  expect_noticed(x, field, 1, 0, count);
+  expect_damage_is_noticed(x, field, 1, 0, count);
   memcpy(at, &old, sizeof old);
 }
 
@@ -221,7 +225,7 @@ static void damage_field(const part *x, const part *next, size_t field, tally *c
     swap_numbers(x, field, at + i, (char *)next->at + f->at + i, width, count);
 }
 
-static const part *next_of_same_type(const part_list *l, size_t i) {
+static const part *next_part_of_same_type(const part_list *l, size_t i) {
   for (size_t k = i + 1; k < l->n; k++)
     if (strcmp(l->at[k].of, l->at[i].of) == 0) return &l->at[k];
   return NULL;
@@ -230,21 +234,21 @@ static const part *next_of_same_type(const part_list *l, size_t i) {
 static void damage_plan(vt_plan *p, tally *count) {
   static part_list l;
   l.n = 0;
-  add_plan(&l, p, p);
+  add_parts_of_plan(&l, p, p);
   for (size_t i = 0; i < l.n; i++)
     for (size_t f = 0; f < N_FIELDS; f++)
       if (strcmp(fields[f].of, l.at[i].of) == 0)
-        damage_field(&l.at[i], next_of_same_type(&l, i), f, count);
+        damage_field(&l.at[i], next_part_of_same_type(&l, i), f, count);
   CHECK(vt_plan_verify(p, NULL) == VT_OK);
 }
 
 static void test_damage_to_each_field(void) {
   static tally count;
-  vt_graph *g = everything_graph();
+  vt_graph *g = graph_with_every_feature();
   for (uint32_t i = 0; i < 8; i++) {
     /* The short form tests the numbers 0, 3, 5 and 6, which have each option on and off. */
     if (!vt_test_is_long() && (0x69u >> i & 1) == 0) continue;
-    vt_plan *p = plan_for(g, i & 1, i >> 1 & 1, i & 1 ? 1000 : 0, i & 4 ? "*" : NULL);
+    vt_plan *p = build_plan_or_exit(g, i & 1, i >> 1 & 1, i & 1 ? 1000 : 0, i & 4 ? "*" : NULL);
     damage_plan(p, &count);
     vt_plan_free(p);
   }
@@ -253,7 +257,7 @@ static void test_damage_to_each_field(void) {
     const int looked_at = fields[i].kind != OUTSIDE && fields[i].kind != HOLE;
     CHECK(!looked_at || (count.tried[i] > 0 && count.noticed[i] > 0));
     /* A row that accepts damage is needed: some damage to its field was not noticed. */
-    CHECK(fields[i].accept == never || count.noticed[i] < count.tried[i]);
+    CHECK(fields[i].accept == accept_never || count.noticed[i] < count.tried[i]);
     if (looked_at && count.noticed[i] == 0)
       fprintf(stderr, "  %s.%s is never noticed\n", fields[i].of, fields[i].name);
     noticed += count.noticed[i];
@@ -263,7 +267,7 @@ static void test_damage_to_each_field(void) {
 }
 
 int main(void) {
-  test_field_table();
+  test_field_table_is_complete();
   test_damage_to_each_field();
   TEST_DONE();
 }

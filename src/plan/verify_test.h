@@ -8,19 +8,20 @@
 /* ---- a target ---- */
 
 /* The function `workspace` of the test's target. `self` points to the scratch bytes per operand. */
-
-static inline vt_status workspace(void *self, const vt_bk_step *step, uint64_t *out, vt_diag *d) {
+static inline vt_status scratch_of_step(void *self, const vt_bk_step *step, uint64_t *out,
+                                        vt_diag *d) {
   (void)d;
   *out = step->n_in > 0 ? *(const uint64_t *)self * step->n_in : 0;
   return VT_OK;
 }
 
-/* A verified plan. `scratch` is the number of bytes per operand; `stream` names a streamed
- * parameter, "*" means all, NULL none. */
-static inline vt_plan *plan_for(const vt_graph *g, uint32_t schedule, uint32_t dense,
-                                uint64_t scratch, const char *stream) {
-  const vt_plan_options o = {schedule, stream != NULL, &stream};
-  const vt_target t = {"test", dense, &scratch, workspace};
+/* A verified plan. `scratch_per_operand` is the number of bytes per operand; `streamed_param` names
+ * a streamed parameter, "*" means all, NULL none. */
+static inline vt_plan *build_plan_or_exit(const vt_graph *g, uint32_t schedule, uint32_t dense_only,
+                                          uint64_t scratch_per_operand,
+                                          const char *streamed_param) {
+  const vt_plan_options o = {schedule, streamed_param != NULL, &streamed_param};
+  const vt_target t = {"test", dense_only, &scratch_per_operand, scratch_of_step};
   vt_plan *p = NULL;
   vt_diag d = {0};
   CHECK(vt_plan_build(g, &o, &t, vt_alloc_default(), &p, &d) == VT_OK);
@@ -47,7 +48,7 @@ static inline void begin_graph(vt_graph_builder *gb, const char *name) {
   if (vt_graph_begin(gb, name, vt_alloc_default(), NULL) != VT_OK) exit(1);
 }
 
-static inline vt_graph *freeze(vt_graph_builder *gb) {
+static inline vt_graph *freeze_or_exit(vt_graph_builder *gb) {
   vt_graph *g = NULL;
   CHECK(vt_graph_freeze(gb, &g) == VT_OK);
   if (g == NULL) exit(1);
@@ -57,13 +58,13 @@ static inline vt_graph *freeze(vt_graph_builder *gb) {
 static const int64_t wide[2] = {4, 64};
 static const vt_type tall_type = {VT_DTYPE_F32, 2, {64, 4}}, wide_type = {VT_DTYPE_F32, 2, {4, 64}};
 
-static inline uint32_t transpose(vt_builder *b, uint32_t x) {
+static inline uint32_t add_transpose_node(vt_builder *b, uint32_t x) {
   const vt_attr_perm a = {.size = sizeof a, .perm = {.n = 2, .v = {1, 0}}};
   return b->node(b, VT_OP_transpose, &x, 1, &a);
 }
 
 /* Rows 16 to 47 of `x`, which has 64 rows of 16 bytes; the view starts at byte 256. */
-static inline uint32_t slice_rows(vt_builder *b, uint32_t x) {
+static inline uint32_t add_slice_rows_node(vt_builder *b, uint32_t x) {
   const vt_attr_slice a = {
       .size = sizeof a, .start = {.n = 2, .v = {16, 0}}, .stop = {.n = 2, .v = {48, 4}}};
   return b->node(b, VT_OP_slice, &x, 1, &a);
@@ -75,8 +76,8 @@ static inline uint32_t add_cond(vt_builder *b, uint32_t which, uint32_t x, uint3
   const vt_attr_cond a = {.size = sizeof a, .first = 1};
   const uint32_t in[3] = {which, x, y};
   vt_builder *body = b->open(b, &wide_type, 1);
-  uint32_t out = vt_build1(body, VT_OP_neg, transpose(body, 0));
-  out = vt_build1(body, VT_OP_abs, transpose(body, vt_build1(body, VT_OP_neg, out)));
+  uint32_t out = vt_build1(body, VT_OP_neg, add_transpose_node(body, 0));
+  out = vt_build1(body, VT_OP_abs, add_transpose_node(body, vt_build1(body, VT_OP_neg, out)));
   b->close(body, &out, 1);
   body = b->open(b, &wide_type, 1);
   out = vt_build1(body, VT_OP_abs, 0);
@@ -94,8 +95,9 @@ static inline uint32_t add_loop(vt_builder *b, uint32_t x, uint32_t all, uint32_
   const uint32_t in[4] = {x, all, w, which};
   vt_builder *body = b->open(b, takes, 5);
   const uint32_t sum = vt_build2(body, VT_OP_add, 1, 2);
-  const uint32_t transposed = vt_build2(body, VT_OP_mul, transpose(body, sum), 3);
-  const uint32_t back = transpose(body, transposed), less = vt_build1(body, VT_OP_neg, sum);
+  const uint32_t transposed = vt_build2(body, VT_OP_mul, add_transpose_node(body, sum), 3);
+  const uint32_t back = add_transpose_node(body, transposed),
+                 less = vt_build1(body, VT_OP_neg, sum);
   const uint32_t both = vt_build2(body, VT_OP_add, back, less);
   const uint32_t out[2] = {add_cond(body, 4, both, vt_build1(body, VT_OP_abs, both)), both};
   b->close(body, out, 2);
@@ -104,7 +106,7 @@ static inline uint32_t add_loop(vt_builder *b, uint32_t x, uint32_t all, uint32_
 
 /* A graph with views of values, of views and of parameters; chains written in place; bodies with
  * views and with bodies of their own; a group; tensors without bytes; results that are ports. */
-static inline vt_graph *everything_graph(void) {
+static inline vt_graph *graph_with_every_feature(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
   begin_graph(&gb, "everything");
@@ -115,15 +117,16 @@ static inline vt_graph *everything_graph(void) {
   const uint32_t q = add_port(&gb, "q", VT_PORT_INPUT, (vt_type){.dtype = VT_DTYPE_BOOL});
   const uint32_t all = add_port(&gb, "all", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {3, 4, 64}});
   const uint32_t a = vt_build2(b, VT_OP_add, x, w);
-  const uint32_t t = transpose(b, a), r = vt_build_reshape(b, a, 2, wide);
+  const uint32_t t = add_transpose_node(b, a), r = vt_build_reshape(b, a, 2, wide);
   const uint32_t u = vt_build2(b, VT_OP_add, t, r);
   const uint32_t repeated = vt_build_broadcast(b, s, 2, wide);
   gb.group = 1;
   const uint32_t v = vt_build2(b, VT_OP_mul, u, repeated);
   const uint32_t n = vt_build1(b, VT_OP_neg, v);
   gb.group = 0;
-  const uint32_t part = vt_build1(b, VT_OP_neg, transpose(b, slice_rows(b, a)));
-  const uint32_t again = vt_build2(b, VT_OP_mul, transpose(b, slice_rows(b, w)), part);
+  const uint32_t part = vt_build1(b, VT_OP_neg, add_transpose_node(b, add_slice_rows_node(b, a)));
+  const uint32_t again =
+      vt_build2(b, VT_OP_mul, add_transpose_node(b, add_slice_rows_node(b, w)), part);
   const uint32_t l = add_loop(b, n, all, w, q);
   const uint32_t y = vt_build2(b, VT_OP_add, l, vt_build_reshape(b, w, 2, wide));
   const uint32_t scaled = vt_build2(b, VT_OP_mul, y, vt_build_number(b, VT_DTYPE_F32, 0.5));
@@ -133,8 +136,8 @@ static inline vt_graph *everything_graph(void) {
   vt_graph_add_result(&gb, "x", x);
   vt_graph_add_result(&gb, "w", w);
   vt_graph_add_result(&gb, "same", again);
-  vt_graph_add_result(&gb, "none",
-                      vt_build1(b, VT_OP_neg, transpose(b, vt_build1(b, VT_OP_neg, none))));
-  return freeze(&gb);
+  vt_graph_add_result(
+      &gb, "none", vt_build1(b, VT_OP_neg, add_transpose_node(b, vt_build1(b, VT_OP_neg, none))));
+  return freeze_or_exit(&gb);
 }
 #endif

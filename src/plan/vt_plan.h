@@ -38,9 +38,9 @@ typedef enum vt_class {
 #undef VT_CLASS
   VT_CLASS_COUNT
 } vt_class;
-const char *vt_class_name(uint32_t c); /* key of a memory class: "host_input" */
-int vt_class_is_on_device(uint32_t c); /* 1 for a memory class on the device, 0 on the host */
-uint32_t vt_class_arena(uint32_t c);   /* the class whose buffer holds the bytes of class `c` */
+const char *vt_class_name(uint32_t class); /* key of a memory class: "host_input" */
+int vt_class_is_on_device(uint32_t class); /* 1 for a memory class on the device, 0 on the host */
+uint32_t vt_class_arena(uint32_t class);   /* the class whose buffer holds its bytes */
 
 /* Every tensor starts at a multiple of this number of bytes on every backend, so that the offsets
  * of a plan do not depend on the backend. */
@@ -181,7 +181,7 @@ uint64_t vt_plan_arena_bytes(const vt_plan *p, uint32_t arena);
 /* Writes the lifetime of each dense copy by value; the entries of values without a copy are
  * meaningless. A copy lives from the step that it is made for to the end of the group that reads it
  * last. */
-void vt_plan_copy_lifetimes(const vt_plan *p, uint32_t *first, uint32_t *last);
+void vt_plan_lifetimes_of_copies(const vt_plan *p, uint32_t *first, uint32_t *last);
 
 /* The verifiers check a plan with code that shares nothing with the builder; a plan that fails is
  * never run. The schedule: every node runs once, after its operands are written, and every backend
@@ -192,9 +192,9 @@ vt_status vt_verify_schedule(const vt_plan *p, vt_diag *d) VT_NODISCARD;
 vt_status vt_verify_allocation(const vt_plan *p, vt_diag *d) VT_NODISCARD;
 vt_status vt_plan_verify(const vt_plan *p, vt_diag *d) VT_NODISCARD; /* runs both verifiers */
 
-/* Prints the plan with one line per buffer, transfer and step. `target` != 0 adds the target
+/* Prints the plan with one line per buffer, transfer and step. `with_target` != 0 adds the target
  * part. */
-void vt_plan_print(const vt_plan *p, int target, vt_text *out);
+void vt_plan_print(const vt_plan *p, int with_target, vt_text *out);
 /* Writes both digests, which are hashes of the printed plan without and with its target part. The
  * only error is VT_NOMEM. */
 vt_status vt_plan_hash(const vt_plan *p, vt_hash256 *out_core, vt_hash256 *out_target) VT_NODISCARD;

@@ -39,19 +39,20 @@ vt_status vt_verify_open(vt_verify *v, const vt_plan *p, vt_arena *scratch,
 vt_status vt_verify_open_body(vt_verify *v, const vt_verify *outer, uint32_t step,
                               uint32_t which) VT_NODISCARD;
 
-static inline const vt_node *vt_verify_node(const vt_verify *v, uint32_t step) {
+static inline const vt_node *vt_verify_node_of_step(const vt_verify *v, uint32_t step) {
   return &v->p->g->nodes[v->p->step_node[step]];
 }
 /* The first and the last step of the group of a step. The planner has the same functions; these are
  * separate on purpose, so that both must be right. */
 static inline uint32_t vt_verify_group_first(const vt_verify *v, uint32_t step) {
-  const uint32_t group = vt_verify_node(v, step)->group;
-  while (group != 0 && step > 0 && vt_verify_node(v, step - 1)->group == group) step--;
+  const uint32_t group = vt_verify_node_of_step(v, step)->group;
+  while (group != 0 && step > 0 && vt_verify_node_of_step(v, step - 1)->group == group) step--;
   return step;
 }
 static inline uint32_t vt_verify_group_last(const vt_verify *v, uint32_t step) {
-  const uint32_t group = vt_verify_node(v, step)->group, end = v->p->n_steps;
-  while (group != 0 && step + 1 < end && vt_verify_node(v, step + 1)->group == group) step++;
+  const uint32_t group = vt_verify_node_of_step(v, step)->group, end = v->p->n_steps;
+  while (group != 0 && step + 1 < end && vt_verify_node_of_step(v, step + 1)->group == group)
+    step++;
   return step;
 }
 static inline int vt_verify_is_port(const vt_verify *v, uint32_t value) {

@@ -62,7 +62,7 @@ name: argmax
 operands: x
 attributes: axis
 verify: check_number
-shape: shape_arg
+shape: shape_arg_reduction
 gradient: its result is an index
 decomposition: none
 kernel: kernel_argmax

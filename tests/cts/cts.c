@@ -69,7 +69,7 @@ void cts_require_ok(vt_status s, const vt_diag *d) {
 
 /* ---- options ---- */
 
-static _Noreturn void bad_usage(const char *what) {
+static _Noreturn void exit_with_usage(const char *what) {
   fprintf(stderr, "cts: %s\n%s", what, usage);
   exit(2);
 }
@@ -77,31 +77,31 @@ static _Noreturn void bad_usage(const char *what) {
 static unsigned parse_number(const char *s) {
   char *end;
   const unsigned long n = strtoul(s, &end, 10);
-  if (end == s || *end != 0 || n == 0 || n > 1000000000) bad_usage("not a number above 0");
+  if (end == s || *end != 0 || n == 0 || n > 1000000000) exit_with_usage("not a number above 0");
   return (unsigned)n;
 }
 
 static void parse_names(const char **names, uint32_t *n, char *list) {
   for (char *name = strtok(list, ","); name != NULL; name = strtok(NULL, ",")) {
-    if (*n == MAX_VALUES) bad_usage("too many names");
+    if (*n == MAX_VALUES) exit_with_usage("too many names");
     names[(*n)++] = name;
   }
 }
 
 static void parse_threads(options *o, char *list) {
   for (char *word = strtok(list, ","); word != NULL; word = strtok(NULL, ",")) {
-    if (o->n_threads == MAX_VALUES) bad_usage("too many numbers of threads");
+    if (o->n_threads == MAX_VALUES) exit_with_usage("too many numbers of threads");
     o->threads[o->n_threads++] = parse_number(word);
   }
 }
 
 static void parse_part(options *o, char *s) {
   char *slash = strchr(s, '/');
-  if (slash == NULL) bad_usage("--part I/N");
+  if (slash == NULL) exit_with_usage("--part I/N");
   *slash = 0;
   o->part = parse_number(s);
   o->parts = parse_number(slash + 1);
-  if (o->part > o->parts) bad_usage("--part I/N, I at most N");
+  if (o->part > o->parts) exit_with_usage("--part I/N, I at most N");
 }
 
 /* Returns 1 if `word` is an option with a value, which is then stored. */
@@ -113,7 +113,7 @@ static int parse_valued_option(options *o, const char *word, char *value) {
   } else if (strcmp(word, "--threads") == 0) {
     parse_threads(o, value);
   } else if (strcmp(word, "--only") == 0) {
-    if (o->n_only == MAX_VALUES) bad_usage("too many --only");
+    if (o->n_only == MAX_VALUES) exit_with_usage("too many --only");
     o->only[o->n_only++] = value;
   } else if (strcmp(word, "--part") == 0) {
     parse_part(o, value);
@@ -165,18 +165,18 @@ static void read_options(options *o, int argc, char **argv) {
       exit(0);
     }
     if (parse_flag(o, argv[i])) continue;
-    if (i + 1 == argc || !parse_valued_option(o, argv[i], argv[i + 1])) bad_usage(argv[i]);
+    if (i + 1 == argc || !parse_valued_option(o, argv[i], argv[i + 1])) exit_with_usage(argv[i]);
     i++;
   }
   if (o->n_backends == 0) parse_names(o->backend, &o->n_backends, both);
 }
 
-static void add_lane(options *o, const cts_lane *l) {
+static void add_lane_if_it_can_run(options *o, const cts_lane *l) {
   const int opens = o->mode == RUN ? cts_lane_opens(l) : 1;
   o->skipped += opens == 0;
   o->lacking += opens < 0;
   if (opens != 1) return;
-  if (o->n_lanes == MAX_VALUES) bad_usage("too many lanes");
+  if (o->n_lanes == MAX_VALUES) exit_with_usage("too many lanes");
   o->lane[o->n_lanes++] = *l;
 }
 
@@ -190,7 +190,7 @@ static void add_lanes(options *o) {
         cts_lane l = cts_lane_of(o->backend[b], o->n_isa > 0 ? o->isa[i] : NULL,
                                  o->n_threads > 0 ? o->threads[t] : 0);
         l.fused = o->fused;
-        add_lane(o, &l);
+        add_lane_if_it_can_run(o, &l);
       }
 }
 
@@ -226,7 +226,7 @@ typedef struct selected_runs {
   cts_outcome *out;     /* the outcomes: n_lanes for each chosen case */
 } selected_runs;
 
-static void run_lanes(const selected_runs *w, const cts_trial *t, cts_outcome *out) {
+static void run_trial_in_lanes(const selected_runs *w, const cts_trial *t, cts_outcome *out) {
   for (uint32_t l = 0; l < w->o->n_lanes; l++) {
     cts_trial_run(t, &w->o->lane[l], NULL, &out[l]);
     if (out[l].failed || w->writing || vt_suite_expected_digest(w->s, t->i) != NULL) continue;
@@ -240,7 +240,7 @@ static void run_case(void *context, uint64_t i) {
   cts_outcome *out = &w->out[i * w->o->n_lanes];
   cts_trial t;
   if (!cts_trial_open(w->s, w->list[i], &t, &out[0])) return;
-  run_lanes(w, &t, out);
+  run_trial_in_lanes(w, &t, out);
   cts_trial_close(&t);
 }
 
@@ -277,7 +277,7 @@ void cts_write_json_string(FILE *f, const char *s) {
 }
 
 /* Prints the command that runs this case again in this lane. */
-static void print_repeat(const cts_lane *l, const char *name) {
+static void print_repeat_command(const cts_lane *l, const char *name) {
   printf("  repeat: cts --backend %s", l->backend);
   if (l->isa != NULL) printf(" --isa %s", l->isa);
   if (l->threads != 0) printf(" --threads %u", l->threads);
@@ -292,7 +292,7 @@ static const char *failure_message(const cts_outcome *out) {
 static void print_failure(const vt_case *c, const cts_lane *l, const cts_outcome *out) {
   printf("FAILED %s: %s on %s\n  %s\n", c->model->block->op->name, c->name, l->name,
          failure_message(out));
-  print_repeat(l, c->name);
+  print_repeat_command(l, c->name);
 }
 
 static void print_json_failure(const vt_case *c, const cts_lane *l, const cts_outcome *out,
@@ -362,7 +362,8 @@ static unsigned print_report(const selected_runs *w, uint32_t n, unsigned stale)
   return failed;
 }
 
-static unsigned run_mode(const options *o, const vt_suite *s, const uint32_t *list, uint32_t n) {
+static unsigned run_cases_mode(const options *o, const vt_suite *s, const uint32_t *list,
+                               uint32_t n) {
   selected_runs w = {.o = o, .s = s, .list = list};
   if (s->n_left_over > 0)
     fprintf(stderr, "cts: a stored digest belongs to no case: %s\n", s->left_over);
@@ -410,8 +411,8 @@ static int store_digests(const options *o, const selected_runs *w, uint32_t n) {
   return stored;
 }
 
-static unsigned write_mode(options *o, vt_suite *s, const uint32_t *list, uint32_t n) {
-  if (o->n_lanes != 2) bad_usage("--write takes no other backends");
+static unsigned write_digests_mode(options *o, vt_suite *s, const uint32_t *list, uint32_t n) {
+  if (o->n_lanes != 2) exit_with_usage("--write takes no other backends");
   for (uint32_t i = 0; i < n; i++) s->cases[list[i]].expected = NULL;
   selected_runs w = {.o = o, .s = s, .list = list, .writing = 1};
   run_chosen_cases(&w, n);
@@ -427,7 +428,8 @@ static unsigned write_mode(options *o, vt_suite *s, const uint32_t *list, uint32
   return failed;
 }
 
-static unsigned list_mode(const options *o, const vt_suite *s, const uint32_t *list, uint32_t n) {
+static unsigned list_names_mode(const options *o, const vt_suite *s, const uint32_t *list,
+                                uint32_t n) {
   if (o->json) printf("[");
   for (uint32_t i = 0; i < n; i++) {
     if (!o->json) {
@@ -448,9 +450,9 @@ static unsigned run_chosen_mode(options *o, vt_suite *s, const uint8_t *chosen, 
     if (chosen[i]) list[n++] = i;
   switch (o->mode) {
     case LIST:
-      return list_mode(o, s, list, n);
+      return list_names_mode(o, s, list, n);
     case WRITE:
-      return write_mode(o, s, list, n);
+      return write_digests_mode(o, s, list, n);
     case GRAD:
       return cts_check_gradients(&selection);
     case LAYOUTS:
@@ -464,7 +466,7 @@ static unsigned run_chosen_mode(options *o, vt_suite *s, const uint8_t *chosen, 
     case DUMP:
       return cts_dump_cases(&selection, o->dump);
     default:
-      return run_mode(o, s, list, n);
+      return run_cases_mode(o, s, list, n);
   }
 }
 

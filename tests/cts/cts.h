@@ -24,7 +24,7 @@ void cts_inputs_init(vt_case_inputs *in, const vt_model *m);
 /* Draws inputs for differences of outputs. Integers and bools are drawn as the mix `ordinary` does.
  * Floats are spread over the domain of the block, or -2..2: no two elements of a tensor are close
  * to each other, and none is close to the middle of the domain. */
-void cts_inputs_spread(vt_case_inputs *in, const vt_suite_block *b, uint64_t seed);
+void cts_inputs_draw_spread_out(vt_case_inputs *in, const vt_suite_block *b, uint64_t seed);
 uint64_t cts_count_elements(const vt_tensor *t);
 /* Read and write element i of a tensor of f32 or f64. */
 double cts_load_element(const vt_tensor *t, uint64_t i);

@@ -31,7 +31,7 @@ static const struct {
   const char *op, *why;
 } without_length[] = {{"literal", "its result is a scalar"}};
 
-static const char *why_no_length(const char *op) {
+static const char *excuse_from_lengths(const char *op) {
   for (size_t i = 0; i < sizeof without_length / sizeof *without_length; i++)
     if (strcmp(op, without_length[i].op) == 0) return without_length[i].why;
   return NULL;
@@ -73,7 +73,7 @@ static int list_has_word(const char *words, const char *word) {
   return 0;
 }
 
-static const char *why_excused_from_shape(const char *op, uint32_t shape) {
+static const char *excuse_from_shape(const char *op, uint32_t shape) {
   for (size_t i = 0; i < sizeof excused / sizeof *excused; i++)
     if (excused[i].shapes >> shape & 1 && list_has_word(excused[i].ops, op)) return excused[i].why;
   return NULL;
@@ -137,7 +137,7 @@ static uint32_t accepted_ranks(const vt_graph *g, const vt_node *n) {
   return accepted;
 }
 
-static uint32_t lengths_of_type(const vt_type *t) {
+static uint32_t length_bits_of_type(const vt_type *t) {
   uint32_t lengths = 0;
   for (uint32_t k = 0; k < t->rank; k++)
     for (uint32_t i = 0; i < VT_SUITE_SIZES; i++)
@@ -145,20 +145,20 @@ static uint32_t lengths_of_type(const vt_type *t) {
   return lengths;
 }
 
-static uint32_t first_type_of(const vt_graph *g, const vt_node *n) {
+static uint32_t dtype_of_first_operand(const vt_graph *g, const vt_node *n) {
   return g->values[n->n_in > 0 ? g->operands[n->first_in] : n->first_out].type.dtype;
 }
 
-static uint32_t lengths_of_node(const vt_graph *g, const vt_node *n) {
+static uint32_t length_bits_of_node(const vt_graph *g, const vt_node *n) {
   uint32_t lengths = 0;
   for (uint32_t k = 0; k < n->n_in; k++)
-    lengths |= lengths_of_type(&g->values[g->operands[n->first_in + k]].type);
+    lengths |= length_bits_of_type(&g->values[g->operands[n->first_in + k]].type);
   for (uint32_t k = 0; k < n->n_out; k++)
-    lengths |= lengths_of_type(&g->values[n->first_out + k].type);
+    lengths |= length_bits_of_type(&g->values[n->first_out + k].type);
   return lengths;
 }
 
-static uint32_t shapes_of_type(const vt_type *t) {
+static uint32_t shape_bits_of_type(const vt_type *t) {
   uint32_t shapes = 0;
   if (t->rank == 0) shapes |= 1u << RANK_0;
   if (t->rank == VT_MAX_RANK) shapes |= 1u << RANK_8;
@@ -171,18 +171,18 @@ static uint32_t shapes_of_type(const vt_type *t) {
 
 /* Only the first operand and the first result count, because other operands may be scalars in a
  * case of any shape. */
-static uint32_t shapes_of_node(const vt_graph *g, const vt_node *n) {
-  uint32_t shapes = shapes_of_type(&g->values[n->first_out].type);
-  if (n->n_in > 0) shapes |= shapes_of_type(&g->values[g->operands[n->first_in]].type);
+static uint32_t shape_bits_of_node(const vt_graph *g, const vt_node *n) {
+  uint32_t shapes = shape_bits_of_type(&g->values[n->first_out].type);
+  if (n->n_in > 0) shapes |= shape_bits_of_type(&g->values[g->operands[n->first_in]].type);
   return shapes;
 }
 
 /* Adds the lengths and shapes of the op's own case; other ops in the same model do not count. */
-static void add_sizes(const vt_graph *g, const vt_op_info *op, coverage *c) {
+static void add_lengths_and_shapes(const vt_graph *g, const vt_op_info *op, coverage *c) {
   for (uint32_t i = 0; i < g->n_nodes; i++)
     if (g->nodes[i].op == op->number) {
-      c->lengths[first_type_of(g, &g->nodes[i])] |= lengths_of_node(g, &g->nodes[i]);
-      c->shapes |= shapes_of_node(g, &g->nodes[i]);
+      c->lengths[dtype_of_first_operand(g, &g->nodes[i])] |= length_bits_of_node(g, &g->nodes[i]);
+      c->shapes |= shape_bits_of_node(g, &g->nodes[i]);
     }
 }
 
@@ -209,7 +209,7 @@ static unsigned add_all_models(const vt_suite *s, coverage *all) {
       continue;
     }
     add_types_and_ranks(g, all);
-    add_sizes(g, m->block->op, &all[op_index(m->block->op->number)]);
+    add_lengths_and_shapes(g, m->block->op, &all[op_index(m->block->op->number)]);
     vt_graph_free(g);
   }
   return failed;
@@ -223,11 +223,14 @@ static void count_cases_and_grads(const vt_suite *s, coverage *all) {
       all[op_index(s->block[i]->op->number)].grads += s->block[i]->domain[k].wanted != 0;
 }
 
-/* Prints the lengths that are missing, for the type `of` unless it is empty; returns 1 if any are.
+/* Prints the lengths that are missing, for the type `type_name` unless it is empty; returns 1 if
+ * any are.
  */
-static unsigned report_lengths(const vt_op_info *op, const char *of, uint32_t missing) {
+static unsigned report_missing_lengths(const vt_op_info *op, const char *type_name,
+                                       uint32_t missing) {
   if (missing == 0) return 0;
-  printf("FAILED %s%s%s: no case has the length", op->name, of[0] != 0 ? " of " : "", of);
+  printf("FAILED %s%s%s: no case has the length", op->name, type_name[0] != 0 ? " type_name " : "",
+         type_name);
   for (uint32_t i = 0; i < VT_SUITE_SIZES; i++)
     if (missing >> i & 1) printf(" %lld", (long long)vt_suite_size[i]);
   return printf("\n") > 0;
@@ -237,7 +240,7 @@ static unsigned report_lengths(const vt_op_info *op, const char *of, uint32_t mi
  * not say which it accepts. */
 static unsigned check_lengths(const vt_op_info *op, const coverage *c) {
   const uint32_t all = (1u << VT_SUITE_SIZES) - 1;
-  const char *why = why_no_length(op->name);
+  const char *why = excuse_from_lengths(op->name);
   uint32_t any = 0;
   unsigned failed = 0;
   for (uint32_t t = 0; t < TYPES; t++) any |= c->lengths[t];
@@ -246,14 +249,14 @@ static unsigned check_lengths(const vt_op_info *op, const coverage *c) {
   if (why != NULL || c->cases == 0) return 0;
   for (uint32_t t = 1; t < TYPES; t++)
     if (c->types_accepted >> t & 1)
-      failed += report_lengths(op, vt_dtype_name(t), all & ~c->lengths[t]);
-  return c->types_accepted != 0 ? failed : report_lengths(op, "", all & ~any);
+      failed += report_missing_lengths(op, vt_dtype_name(t), all & ~c->lengths[t]);
+  return c->types_accepted != 0 ? failed : report_missing_lengths(op, "", all & ~any);
 }
 
 static unsigned check_shapes(const vt_op_info *op, const coverage *c) {
   unsigned failed = 0;
   for (uint32_t i = 0; i < SHAPES && c->cases > 0; i++) {
-    const char *why = why_excused_from_shape(op->name, i);
+    const char *why = excuse_from_shape(op->name, i);
     const int met = c->shapes >> i & 1, takes = met || (c->ranks_accepted >> i & 1);
     if (why != NULL && takes)
       failed += printf("FAILED %s: excused from %s (%s), and takes it\n", op->name, shape_name[i],

@@ -88,7 +88,7 @@ static void move_inputs(checker *c, const direction *v, double h) {
 }
 
 /* Reads all float outputs into one list, which the caller frees. */
-static vt_status read_outputs(vt_program *p, double **out, uint64_t *out_n, vt_diag *d) {
+static vt_status read_float_outputs(vt_program *p, double **out, uint64_t *out_n, vt_diag *d) {
   uint64_t n = 0;
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     const char *name;
@@ -106,7 +106,7 @@ static vt_status read_outputs(vt_program *p, double **out, uint64_t *out_n, vt_d
 }
 
 /* Returns the weights of the outputs in the same order: the inputs dy of the gradient. */
-static double *read_weights(checker *c) {
+static double *read_output_weights(checker *c) {
   double *w = NULL;
   uint64_t n = 0;
   for (uint32_t i = 0; i < vt_program_outputs(c->f); i++) {
@@ -125,18 +125,19 @@ static double *read_weights(checker *c) {
 
 static double magnitude(double x) { return x < 0 ? -x : x; }
 
-static void sum_outputs(const checker *c, const double *w, const double *up, const double *down,
-                        uint64_t n, change *out) {
+static void sum_output_change(const checker *c, const double *weights, const double *up,
+                              const double *down, uint64_t n, change *out) {
   const double eps = c->f32 ? 0x1p-24 : 0x1p-53;
   for (uint64_t i = 0; i < n; i++) {
-    out->weight += 16 * eps * magnitude(w[i] * up[i]);
+    out->weight += 16 * eps * magnitude(weights[i] * up[i]);
     if (up[i] == down[i]) continue;
-    out->difference += w[i] * (up[i] - down[i]);
-    out->noise += 16 * eps * magnitude(w[i]) * (magnitude(up[i]) + magnitude(down[i])) / 2;
+    out->difference += weights[i] * (up[i] - down[i]);
+    out->noise += 16 * eps * magnitude(weights[i]) * (magnitude(up[i]) + magnitude(down[i])) / 2;
   }
 }
 
-static void sum_inputs(checker *c, const direction *v, const vt_tensor *dx, double h, change *out) {
+static void sum_input_change(checker *c, const direction *v, const vt_tensor *dx, double h,
+                             change *out) {
   const vt_case_input *p = find_input(&c->moved, "", v->input);
   const uint64_t n = cts_count_elements(&p->t);
   double *up = malloc((size_t)n * sizeof *up + 1);
@@ -160,14 +161,14 @@ static vt_status measure_change(checker *c, const direction *v, const vt_tensor 
   *out = (change){0};
   move_inputs(c, v, h);
   vt_status s = run_with_inputs(&c->moved, c->f, d);
-  if (s == VT_OK) s = read_outputs(c->f, &up, &n, d);
+  if (s == VT_OK) s = read_float_outputs(c->f, &up, &n, d);
   move_inputs(c, v, -h);
   if (s == VT_OK) s = run_with_inputs(&c->moved, c->f, d);
-  if (s == VT_OK) s = read_outputs(c->f, &down, &n, d);
+  if (s == VT_OK) s = read_float_outputs(c->f, &down, &n, d);
   if (s == VT_OK) {
-    w = read_weights(c);
-    sum_outputs(c, w, up, down, n, out);
-    sum_inputs(c, v, dx, h, out);
+    w = read_output_weights(c);
+    sum_output_change(c, w, up, down, n, out);
+    sum_input_change(c, v, dx, h, out);
   }
   free(up);
   free(down);
@@ -195,8 +196,8 @@ static int gradient_passes(checker *c, const direction *v, const vt_tensor *dx, 
 
 /* ---- one point ---- */
 
-static int check_input(checker *c, const vt_suite_domain *dom, const vt_tensor *dx, uint64_t seed,
-                       vt_diag *d) {
+static int check_input_gradient(checker *c, const vt_suite_domain *dom, const vt_tensor *dx,
+                                uint64_t seed, vt_diag *d) {
   uint64_t state = seed;
   const uint64_t n = cts_count_elements(dx);
   for (uint64_t i = 0; i < SINGLES + ALL; i++) {
@@ -210,7 +211,7 @@ static int check_input(checker *c, const vt_suite_domain *dom, const vt_tensor *
 
 /* Draws the inputs of the model, and those of the gradient: the same and weights away from 0. */
 static void draw_point(checker *c, uint64_t seed) {
-  cts_inputs_spread(&c->in, c->model->block, seed);
+  cts_inputs_draw_spread_out(&c->in, c->model->block, seed);
   for (uint32_t i = 0; i < c->d_in.n; i++) {
     vt_case_input *p = &c->d_in.input[i];
     const vt_case_input *same = find_input(&c->in, "", p->info.name);
@@ -235,7 +236,7 @@ static vt_status check_point(checker *c, uint64_t seed, vt_diag *d) {
       vt_tensor dx;
       VT_TRY(vt_program_output(c->df, k, &name, &dx, d));
       if (is_prefixed_name("dx.", b->domain[i].input, name) &&
-          !check_input(c, &b->domain[i], &dx, seed + i, d))
+          !check_input_gradient(c, &b->domain[i], &dx, seed + i, d))
         return VT_DIFFERS;
     }
   return VT_OK;
@@ -287,7 +288,7 @@ typedef struct verdict {
   char message[700]; /* why the gradient failed, or empty */
 } verdict;
 
-static void check_job(void *context, uint64_t i) {
+static void check_listed_model(void *context, uint64_t i) {
   verdict *v = &((verdict *)context)[i];
   vt_text text;
   vt_diag d = {0};
@@ -302,7 +303,7 @@ static void check_job(void *context, uint64_t i) {
 
 /* Lists the models of the chosen gradient cases, each once, and returns their number. Blocks marked
  * `straight` are left out. */
-static uint32_t list_models(const cts_selection *s, verdict *out) {
+static uint32_t list_models_with_gradient(const cts_selection *s, verdict *out) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->suite->n_cases; i++) {
     const vt_case *c = &s->suite->cases[i];
@@ -314,7 +315,7 @@ static uint32_t list_models(const cts_selection *s, verdict *out) {
 }
 
 /* Returns the number of blocks with a grad line whose op has no gradient. */
-static uint32_t count_grads_of_flat_ops(const vt_suite *s) {
+static uint32_t count_needless_grad_lines(const vt_suite *s) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < s->n_blocks; i++) {
     const vt_suite_block *b = s->block[i];
@@ -330,8 +331,8 @@ unsigned cts_check_gradients(const cts_selection *s) {
   unsigned failed = 0;
   if (v == NULL || vt_pool_new(s->jobs, vt_alloc_default(), &pool, &d) != VT_OK)
     cts_die("out of memory");
-  const uint32_t n = list_models(s, v);
-  vt_pool_run(pool, n, check_job, v);
+  const uint32_t n = list_models_with_gradient(s, v);
+  vt_pool_run(pool, n, check_listed_model, v);
   for (uint32_t i = 0; i < n; i++) {
     if (v[i].message[0] == 0) continue;
     failed++;
@@ -339,7 +340,7 @@ unsigned cts_check_gradients(const cts_selection *s) {
            v[i].message, v[i].model->name);
   }
   printf("gradients: %u models checked, %u failed, %u cases skipped: their op has no gradient\n", n,
-         failed, count_grads_of_flat_ops(s->suite));
+         failed, count_needless_grad_lines(s->suite));
   vt_pool_free(pool);
   free(v);
   return failed;

@@ -19,7 +19,7 @@ static _Noreturn void die_at_model(const vt_suite_model *m, const vt_diag *d) {
   cts_die("%s: %s", m->name, d->text);
 }
 
-static void add_printed(vt_hasher *h, const vt_graph *g) {
+static void hash_printed_graph(vt_hasher *h, const vt_graph *g) {
   vt_text t;
   vt_text_init(&t, vt_alloc_default());
   vt_graph_print(g, 1, &t);
@@ -45,7 +45,7 @@ static void check_declared_needs(const vt_op_info *own, const vt_graph *g) {
 }
 
 /* Adds the printed graph of a model after lowering to prims. */
-static void add_lowered(vt_hasher *h, const vt_suite_model *m, const char *text) {
+static void hash_lowered_graph(vt_hasher *h, const vt_suite_model *m, const char *text) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
   vt_graph *written = NULL, *bound = NULL, *lowered = NULL;
   vt_diag d = {0};
@@ -54,22 +54,22 @@ static void add_lowered(vt_hasher *h, const vt_suite_model *m, const char *text)
       vt_pass_lower(bound, &o, &lowered, &d) != VT_OK)
     die_at_model(m, &d);
   if (text == m->text) check_declared_needs(m->block->op, lowered);
-  add_printed(h, lowered);
+  hash_printed_graph(h, lowered);
   vt_graph_free(lowered);
   vt_graph_free(bound);
   vt_graph_free(written);
 }
 
-static void add_model(vt_hasher *h, const vt_suite_model *m) {
+static void hash_model_graphs(vt_hasher *h, const vt_suite_model *m) {
   vt_text gradient;
   vt_diag d = {0};
   vt_hash_add(h, m->name, strlen(m->name) + 1);
-  add_lowered(h, m, m->text);
+  hash_lowered_graph(h, m, m->text);
   if (!vt_suite_has_gradient(m->block)) return;
   vt_text_init(&gradient, vt_alloc_default());
   if (vt_suite_write_gradient(m, vt_alloc_default(), &gradient, &d) != VT_OK) die_at_model(m, &d);
   vt_hash_add(h, gradient.s, gradient.n + 1);
-  add_lowered(h, m, gradient.s);
+  hash_lowered_graph(h, m, gradient.s);
   vt_text_done(&gradient);
 }
 
@@ -90,7 +90,7 @@ static vt_suite_model **sorted_models(const vt_suite *s) {
 }
 
 /* Writes one line per op, such as "0123456789abcdef softmax". */
-static void write_lines(const vt_suite *s, vt_text *out) {
+static void write_digest_lines(const vt_suite *s, vt_text *out) {
   vt_suite_model **m = sorted_models(s);
   vt_text_add(out,
               "# One digest for each op of the graphs that its models become, written by "
@@ -99,7 +99,7 @@ static void write_lines(const vt_suite *s, vt_text *out) {
     const vt_op_info *op = m[i]->block->op;
     vt_hasher h;
     vt_hash_init(&h);
-    for (; i < s->n_models && m[i]->block->op == op; i++) add_model(&h, m[i]);
+    for (; i < s->n_models && m[i]->block->op == op; i++) hash_model_graphs(&h, m[i]);
     const vt_hash256 digest = vt_hash_done(&h);
     for (int k = 0; k < 8; k++) vt_text_add(out, "%02x", digest.b[k]);
     vt_text_add(out, " %s\n", op->name);
@@ -129,7 +129,7 @@ unsigned cts_check_graphs(const vt_suite *s, const char *folder) {
   vt_file stored;
   vt_diag d = {0};
   vt_text_init(&now, vt_alloc_default());
-  write_lines(s, &now);
+  write_digest_lines(s, &now);
   snprintf(path, sizeof path, "%s/%s", folder, file_name);
   if (vt_file_read(path, 1 << 24, vt_alloc_default(), &stored, &d) != VT_OK) cts_die("%s", d.text);
   const char *lines = (const char *)stored.data;
@@ -149,7 +149,7 @@ unsigned cts_write_graphs(const vt_suite *s, const char *folder) {
   vt_file_writer w;
   vt_diag d = {0};
   vt_text_init(&now, vt_alloc_default());
-  write_lines(s, &now);
+  write_digest_lines(s, &now);
   snprintf(path, sizeof path, "%s/%s", folder, file_name);
   vt_status status = vt_file_create(path, &w, &d);
   if (status == VT_OK) status = vt_file_write(&w, now.s, now.n, &d);

@@ -46,7 +46,7 @@ static uint8_t *element_address(const vt_view *v, int64_t i) {
 
 /* Sets the strides of a layout. Returns the number of elements that the layout spans, and sets
  * *first to the offset of the first element. */
-static int64_t set_strides(vt_view *v, int layout, int64_t *first) {
+static int64_t set_strides_of_layout(vt_view *v, int layout, int64_t *first) {
   int64_t next = layout == SPACED ? 3 : 1;
   *first = layout == SPACED ? 2 : 0;
   for (uint32_t n = 0; n < v->rank; n++) {
@@ -63,7 +63,7 @@ static block block_new(uint32_t dtype, uint32_t rank, const int64_t *dim, int la
   block b = {.v = {.dtype = dtype, .rank = rank}};
   int64_t first;
   memcpy(b.v.dim, dim, rank * sizeof *dim);
-  b.bytes = (size_t)set_strides(&b.v, layout, &first) * element_bytes(&b.v) + 2 * GUARD;
+  b.bytes = (size_t)set_strides_of_layout(&b.v, layout, &first) * element_bytes(&b.v) + 2 * GUARD;
   b.base = aligned_alloc(64, (b.bytes + 64) / 64 * 64);
   if (b.base == NULL) cts_die("out of memory");
   memset(b.base, 0xa5, b.bytes);
@@ -194,8 +194,8 @@ static void check_operands_untouched(const node_check *r, const vt_view *in, con
       }
 }
 
-static void check_layout(const node_check *r, const vt_view *in, const kernel_run *dense,
-                         int layout) {
+static void check_bits_same_in_layout(const node_check *r, const vt_view *in,
+                                      const kernel_run *dense, int layout) {
   block copy[VT_OP_ANY_IN];
   vt_view views[VT_OP_ANY_IN];
   kernel_run k = {0};
@@ -209,14 +209,15 @@ static void check_layout(const node_check *r, const vt_view *in, const kernel_ru
 
 /* Runs the kernel with operand k repeated along an axis by stride 0, and again with a dense copy of
  * that operand, and compares the results. */
-static void check_repeat(const node_check *r, const vt_view *in, uint32_t k, uint32_t axis) {
+static void check_repeated_operand(const node_check *r, const vt_view *in, uint32_t operand,
+                                   uint32_t axis) {
   vt_view views[VT_OP_ANY_IN];
   kernel_run dense = {0}, repeated = {0};
   memcpy(views, in, r->n->n_in * sizeof *in);
-  block slice = block_repeat(&in[k], axis), full = block_copy(&slice.v, DENSE);
-  views[k] = full.v;
+  block slice = block_repeat(&in[operand], axis), full = block_copy(&slice.v, DENSE);
+  views[operand] = full.v;
   run_kernel(r, views, DENSE, &dense);
-  views[k] = slice.v;
+  views[operand] = slice.v;
   run_kernel(r, views, SPACED, &repeated);
   compare_runs(r, &dense, &repeated, "repeated");
   free_results(r, &dense);
@@ -230,10 +231,11 @@ static void check_repeat(const node_check *r, const vt_view *in, uint32_t k, uin
 static vt_status check_node(const node_check *r, const vt_view *in, block *values) {
   kernel_run dense = {0};
   run_kernel(r, in, DENSE, &dense);
-  for (int layout = SPACED; layout < LAYOUTS; layout++) check_layout(r, in, &dense, layout);
+  for (int layout = SPACED; layout < LAYOUTS; layout++)
+    check_bits_same_in_layout(r, in, &dense, layout);
   for (uint32_t k = 0; k < r->n->n_in; k++)
     for (uint32_t axis = 0; axis < in[k].rank; axis++)
-      if (in[k].dim[axis] > 1) check_repeat(r, in, k, axis);
+      if (in[k].dim[axis] > 1) check_repeated_operand(r, in, k, axis);
   for (uint32_t i = 0; i < r->n->n_out; i++) values[r->n->first_out + i] = dense.out[i];
   return dense.status;
 }
@@ -259,7 +261,7 @@ static void copy_inputs(const vt_graph *g, const vt_case_inputs *in, block *valu
     vt_view v = {.dtype = t->dtype, .rank = t->rank, .data = t->data};
     int64_t first;
     memcpy(v.dim, t->dim, sizeof v.dim);
-    (void)set_strides(&v, DENSE, &first);
+    (void)set_strides_of_layout(&v, DENSE, &first);
     vt_canonical(t->data, t->dtype, cts_count_elements(t));
     values[g->ports[i].value] = block_copy(&v, DENSE);
   }

@@ -33,7 +33,8 @@ static void report_differing_element(cts_outcome *out, const char *name, const c
 }
 
 /* Returns 1, and reports the first difference, if an output differs. */
-static int compare_outputs(vt_program *p, vt_program *q, const char *backend, cts_outcome *out) {
+static int find_differing_output(vt_program *p, vt_program *q, const char *backend,
+                                 cts_outcome *out) {
   for (uint32_t i = 0; i < vt_program_outputs(q); i++) {
     vt_tensor a, b;
     const char *name;
@@ -62,7 +63,7 @@ static void explain_difference(const cts_trial *t, vt_program *p, const cts_lane
   vt_program *q = NULL;
   if (vt_case_run_program(t->m, &t->in, &how, &q, &d) != VT_OK) {
     cts_outcome_fail(out, "%s: %s", reference, d.text);
-  } else if (!compare_outputs(p, q, lane->name, out)) {
+  } else if (!find_differing_output(p, q, lane->name, out)) {
     cts_outcome_fail(out, "%s and %s agree: the stored digest is wrong", lane->name, reference);
   }
   vt_program_free(q);
@@ -72,8 +73,8 @@ static void explain_difference(const cts_trial *t, vt_program *p, const cts_lane
 
 /* Fails unless device 0 of the reference ran the op decomposed and device 1 ran it as one step.
  * Only then are they two implementations whose agreement means something. */
-static void check_decomposed_or_not(const vt_case *c, const vt_program *p, const char *backend,
-                                    cts_outcome *out) {
+static void check_decomposed_only_on_device_0(const vt_case *c, const vt_program *p,
+                                              const char *backend, cts_outcome *out) {
   const int whole = strcmp(backend, "reference:1") == 0;
   char call[64];
   if (c->gradient || c->model->block->op->prim || strncmp(backend, "reference:", 10) != 0) return;
@@ -119,7 +120,7 @@ void cts_trial_run(const cts_trial *t, const cts_lane *lane, const uint8_t *othe
   vt_case_result r;
   vt_case_run_opened(t->suite, t->i, t->m, &t->in, &how, &p, &r);
   if (p != NULL && !lane->fused)
-    check_decomposed_or_not(&t->suite->cases[t->i], p, lane->backend, out);
+    check_decomposed_only_on_device_0(&t->suite->cases[t->i], p, lane->backend, out);
   check_result(&r, other, t, p, lane, out);
   vt_program_free(p);
 }

@@ -34,7 +34,7 @@ void cts_store_element(vt_tensor *t, uint64_t i, double x) {
 /* Divides the domain into an even number of equal cells and puts each element into a cell of its
  * own, away from the cell's edges. The middle of the domain, where many functions bend, is an edge.
  */
-static void spread_elements(vt_case_input *p, double lo, double hi, uint64_t seed) {
+static void draw_spread_out_elements(vt_case_input *p, double lo, double hi, uint64_t seed) {
   uint64_t state = seed;
   const uint64_t n = cts_count_elements(&p->t), cells = n < 32 ? 32 : n + n % 2;
   uint64_t *cell = malloc((size_t)cells * sizeof *cell);
@@ -50,7 +50,7 @@ static void spread_elements(vt_case_input *p, double lo, double hi, uint64_t see
   free(cell);
 }
 
-void cts_inputs_spread(vt_case_inputs *in, const vt_suite_block *b, uint64_t seed) {
+void cts_inputs_draw_spread_out(vt_case_inputs *in, const vt_suite_block *b, uint64_t seed) {
   for (uint32_t i = 0; i < in->n; i++) {
     vt_case_input *p = &in->input[i];
     const uint64_t own = seed ^ vt_case_seed(p->info.name);
@@ -58,7 +58,7 @@ void cts_inputs_spread(vt_case_inputs *in, const vt_suite_block *b, uint64_t see
     for (uint32_t k = 0; k < b->n_domains; k++)
       if (strcmp(b->domain[k].input, p->info.name) == 0) lo = b->domain[k].lo, hi = b->domain[k].hi;
     if (p->t.dtype == VT_DTYPE_F32 || p->t.dtype == VT_DTYPE_F64) {
-      spread_elements(p, lo, hi, own);
+      draw_spread_out_elements(p, lo, hi, own);
     } else {
       vt_case_input_draw(p, VT_MIX_ORDINARY, own);
     }

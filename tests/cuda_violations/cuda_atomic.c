@@ -38,7 +38,7 @@ static vt_status load_planted_kernel(const vt_cuda_call *c, void **out) {
   }
   *out = *mine;
   pthread_mutex_unlock(&lock);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "load the planted kernel");
+  return (vt_status)vt_cuda_report_driver_error(c->dev, e, "load the planted kernel");
 }
 
 /* The planted kernel puts the sum into the first chunk and leaves zeros in the others. The kernel

@@ -79,25 +79,25 @@ static int read_digests(const char *path) {
 
 /* ---- slices of one function, or of pairs ---- */
 
-static const char *compute_slice(const work *w, fd_slot *s, unsigned slice) {
+static const char *compute_function_slice(const work *w, fd_slot *s, unsigned slice) {
   return fd_compute_slice(s, w->variant, w->item, slice);
 }
-static unsigned long long compare_slice(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long slice_digest_differs(const work *w, const fd_slot *s, unsigned slice) {
   char hex[65];
   const vt_hash256 h = vt_hash_bytes(s->host, (size_t)FD_SLICE * sizeof *s->host);
   vt_hash_hex(&h, hex);
   return memcmp(hex, digests[w->item][slice], DIGITS) != 0;
 }
 
-static const char *compute_pairs(const work *w, fd_slot *s, unsigned slice) {
+static const char *compute_pow_pairs(const work *w, fd_slot *s, unsigned slice) {
   (void)w;
   return fd_compute_pow(s, (uint64_t)slice * FD_SLICE);
 }
-static unsigned long long compare_pairs(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long count_wrong_pow_pairs(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
   (void)w;
   for (uint32_t i = 0; i < FD_SLICE; i++) {
-    const uint64_t pair = pair_of((uint64_t)slice * FD_SLICE + i);
+    const uint64_t pair = pow_pair_bits((uint64_t)slice * FD_SLICE + i);
     const float x = vt_f32_from_bits((uint32_t)pair), y = vt_f32_from_bits((uint32_t)(pair >> 32));
     const float z = vt_f32_pow(x, y);
     bad += s->host[i] != (z != z ? 0x7fc00000u : vt_f32_bits(z));
@@ -117,8 +117,8 @@ static int report_error(const char *error) {
 /* Checks one variant of a function on all inputs. Returns 1 if a digest differs or the device
  * fails. speed[v] gets the elements per second of variant v. */
 static int check_function(int f, int variant, int plant, double speed[FD_VARIANTS]) {
-  work w = {compute_slice,      compare_slice,  .item = f,
-            .variant = variant, .plant = plant, .n_slices = SLICES};
+  work w = {compute_function_slice, slice_digest_differs, .item = f,
+            .variant = variant,     .plant = plant,       .n_slices = SLICES};
   const range r = timing_range_of(names[f]);
   const double start = crew_seconds();
   double seconds;
@@ -137,7 +137,7 @@ static int check_function(int f, int variant, int plant, double speed[FD_VARIANT
 }
 
 static int check_pow(unsigned n_slices, int plant) {
-  work w = {compute_pairs, compare_pairs, .plant = plant, .n_slices = n_slices};
+  work w = {compute_pow_pairs, count_wrong_pow_pairs, .plant = plant, .n_slices = n_slices};
   const double start = crew_seconds();
   const char *error = crew_check_slices(&w);
   if (error != NULL) return report_error(error);
@@ -174,19 +174,19 @@ static int parse_options(int argc, char **argv, options *o) {
   return o->func == NULL || function_index(o->func) >= 0 || strcmp(o->func, "pow") == 0;
 }
 
-static int is_wanted(const options *o, const char *name) {
+static int is_function_wanted(const options *o, const char *name) {
   return !o->texts_only && (o->func == NULL || strcmp(o->func, name) == 0);
 }
 
-static int check_all(const options *o) {
+static int check_texts_and_functions(const options *o) {
   int failed = o->func == NULL && texts_check(o->plant);
   for (int f = 0; f < N_FUNCTIONS; f++) {
     double speed[FD_VARIANTS] = {0};
     for (int variant = 0; variant < FD_VARIANTS; variant++)
-      if (is_wanted(o, names[f]) && fd_has_variant(variant, f))
+      if (is_function_wanted(o, names[f]) && fd_has_variant(variant, f))
         failed |= check_function(f, variant, o->plant, speed);
   }
-  if (is_wanted(o, "pow")) failed |= check_pow(o->pow_slices, o->plant);
+  if (is_function_wanted(o, "pow")) failed |= check_pow(o->pow_slices, o->plant);
   return failed;
 }
 
@@ -208,7 +208,7 @@ int main(int argc, char **argv) {
   error = crew_open_slots();
   if (error != NULL) return report_error(error);
   printf("%s, %u threads\n", device, crew_slot_count());
-  const int failed = check_all(&o);
+  const int failed = check_texts_and_functions(&o);
   crew_close_slots();
   puts(failed ? "DIFFERENT" : "all equal");
   return failed;

@@ -61,7 +61,7 @@ __global__ void time_kernel(float from, float step, uint32_t *out) {
 
 static __global__ void pow_kernel(uint64_t first, uint32_t *out) {
   const uint32_t i = blockIdx.x * THREADS + threadIdx.x;
-  const uint64_t pair = pair_of(first + i);
+  const uint64_t pair = pow_pair_bits(first + i);
   const float x = __uint_as_float((uint32_t)pair), y = __uint_as_float((uint32_t)(pair >> 32));
   out[i] = canonical_bits((float)vt_core_pow((double)x, (double)y));
 }
@@ -85,7 +85,7 @@ static const entry shorts[] = {
 #undef VT_FF_FUNCTION
 };
 
-static const entry *find_entry(int variant, int function) {
+static const entry *find_function_entry(int variant, int function) {
   if (variant == FD_F64) return &cores[function];
   for (const entry &e : shorts)
     if (strcmp(e.name, cores[function].name) == 0) return &e;
@@ -121,7 +121,9 @@ void fd_slot_close(fd_slot *s) {
   cudaStreamDestroy((cudaStream_t)s->stream);
 }
 
-int fd_has_variant(int variant, int function) { return find_entry(variant, function) != NULL; }
+int fd_has_variant(int variant, int function) {
+  return find_function_entry(variant, function) != NULL;
+}
 
 static const char *copy_results_to_host(fd_slot *s) {
   const cudaStream_t stream = (cudaStream_t)s->stream;
@@ -134,14 +136,14 @@ static const char *copy_results_to_host(fd_slot *s) {
 }
 
 const char *fd_compute_slice(fd_slot *s, int variant, int function, uint32_t slice) {
-  find_entry(variant, function)
+  find_function_entry(variant, function)
       ->slice<<<FD_SLICE / THREADS, THREADS, 0, (cudaStream_t)s->stream>>>(slice << 24,
                                                                            (uint32_t *)s->device);
   return copy_results_to_host(s);
 }
 
-const char *fd_compute_pow(fd_slot *s, uint64_t first) {
-  pow_kernel<<<FD_SLICE / THREADS, THREADS, 0, (cudaStream_t)s->stream>>>(first,
+const char *fd_compute_pow(fd_slot *s, uint64_t first_pair) {
+  pow_kernel<<<FD_SLICE / THREADS, THREADS, 0, (cudaStream_t)s->stream>>>(first_pair,
                                                                           (uint32_t *)s->device);
   return copy_results_to_host(s);
 }
@@ -156,7 +158,7 @@ const char *fd_time_function(fd_slot *s, int variant, int function, float from, 
   cudaEventCreate(&end);
   for (int warm = 0; warm < 2; warm++) {
     cudaEventRecord(start, stream);
-    find_entry(variant, function)
+    find_function_entry(variant, function)
         ->timed<<<blocks, THREADS, 0, stream>>>(from, (to - from) * 0x1p-24f,
                                                 (uint32_t *)s->device);
     cudaEventRecord(end, stream);

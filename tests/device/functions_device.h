@@ -2,7 +2,7 @@
  * functions_device.h - the interface between the kernels (functions_device.cu) and the program that
  * checks them (device_check.c). A function is identified by its index in functions.def, and has one
  * or two variants. Functions that return a string return NULL, or an error message of the device.
- */
+ * Names begin with fd_ for functions on the device. */
 #ifndef VT_FUNCTIONS_DEVICE_H
 #define VT_FUNCTIONS_DEVICE_H
 #include <stdint.h>
@@ -31,8 +31,9 @@ int fd_has_variant(int variant, int function);
 /* Computes into s->host the results of the 2^24 inputs that begin with bit pattern slice << 24;
  * NaNs are canonical. */
 const char *fd_compute_slice(fd_slot *s, int variant, int function, uint32_t slice);
-/* Computes into s->host the results of the pairs (pair_of) that begin with number `first`. */
-const char *fd_compute_pow(fd_slot *s, uint64_t first);
+/* Computes into s->host the results of the pairs (pow_pair_bits) that begin with number
+ * `first_pair`. */
+const char *fd_compute_pow(fd_slot *s, uint64_t first_pair);
 /* Measures the seconds for 2^32 inputs spread evenly over from..to; only a checksum is stored. */
 const char *fd_time_function(fd_slot *s, int variant, int function, float from, float to,
                              double *seconds);

@@ -22,7 +22,7 @@ typedef struct generator {
   vt_bk_step step[VT_CHAIN_STEPS];
 } generator;
 
-static vt_bk_tensor tensor_of(uint32_t arena, uint64_t place, uint32_t dtype) {
+static vt_bk_tensor rank_1_tensor_at(uint32_t arena, uint64_t place, uint32_t dtype) {
   return (vt_bk_tensor){.size = sizeof(vt_bk_tensor),
                         .dtype = dtype,
                         .rank = 1,
@@ -75,14 +75,16 @@ static void compile_chain(generator *f) {
     compile_kernel(f, write_chain, &chain);
   }
   f->n = 0;
-  f->now = tensor_of(0, 0, VT_DTYPE_F32);
+  f->now = rank_1_tensor_at(0, 0, VT_DTYPE_F32);
 }
 
-static void add_step(generator *f, uint32_t op, uint32_t type, uint32_t result, uint32_t n_in) {
+static void add_step(generator *f, uint32_t op, uint32_t operand_type, uint32_t result_type,
+                     uint32_t n_in) {
   const uint32_t i = f->n++;
-  f->out[i] = tensor_of(4, i, result);
+  f->out[i] = rank_1_tensor_at(4, i, result_type);
   f->in[i][0] = f->now;
-  for (uint32_t k = 1; k < n_in; k++) f->in[i][k] = tensor_of(0, 8 * type + k, type);
+  for (uint32_t k = 1; k < n_in; k++)
+    f->in[i][k] = rank_1_tensor_at(0, 8 * operand_type + k, operand_type);
   f->step[i] = (vt_bk_step){.size = sizeof f->step[i],
                             .op = op,
                             .n_in = n_in,
@@ -92,15 +94,15 @@ static void add_step(generator *f, uint32_t op, uint32_t type, uint32_t result, 
   f->now = f->out[i];
 }
 
-static void add_cast(generator *f, uint32_t type) {
-  if (f->now.dtype != type) add_step(f, VT_OP_cast, type, type, 1);
+static void add_cast_if_needed(generator *f, uint32_t to) {
+  if (f->now.dtype != to) add_step(f, VT_OP_cast, to, to, 1);
 }
 
 /* Adds a step for a row of maps.def, and a step that adds a source to its result. Without the
  * second step the compiler could use that a bool or a sign has only a few values. */
 static void add_steps_of_row(generator *f, uint32_t op, uint32_t n_in, uint32_t type) {
   const uint32_t result = vt_map_gives_truth(vt_map_of_op(op)) ? VT_DTYPE_BOOL : type;
-  add_cast(f, type);
+  add_cast_if_needed(f, type);
   add_step(f, op, type, result, n_in);
   add_step(f, result == VT_DTYPE_BOOL ? VT_OP_xor : VT_OP_add, result, result, 2);
   if (f->n >= LONGEST) compile_chain(f);
@@ -128,8 +130,8 @@ static void emit_casts(generator *f) {
   f->kind = "cast";
   for (uint32_t from = VT_DTYPE_F32; from <= VT_DTYPE_BF16; from++)
     for (uint32_t to = VT_DTYPE_F32; to <= VT_DTYPE_BF16; to++) {
-      add_cast(f, from);
-      add_cast(f, to);
+      add_cast_if_needed(f, from);
+      add_cast_if_needed(f, to);
       if (f->n >= LONGEST) compile_chain(f);
     }
   compile_chain(f);
@@ -160,7 +162,7 @@ static void emit_epilogues(generator *f) {
     const int sums =
         epilogue.kernel == VT_GPU_sum_slices_f32 || epilogue.kernel == VT_GPU_sum_slices_f64;
     f->kind = sums ? "plain" : type == VT_DTYPE_F32 ? "contraction" : "wide";
-    f->n = 0, f->now = tensor_of(0, 0, type);
+    f->n = 0, f->now = rank_1_tensor_at(0, 0, type);
     add_step(f, VT_OP_mul, type, type, 2);
     add_step(f, VT_OP_add, type, type, 2);
     const vt_bk_step *const members[2] = {&f->step[0], &f->step[1]};

@@ -9,7 +9,7 @@
 #endif
 
 /* the random generator SplitMix64, applied to the number */
-PAIRS_FN uint64_t pair_random(uint64_t number) {
+PAIRS_FN uint64_t mix_pair_number(uint64_t number) {
   uint64_t z = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
   z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
   z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
@@ -20,8 +20,8 @@ PAIRS_FN uint64_t pair_random(uint64_t number) {
  * patterns: every exponent, sign and special value. One has x in [2^-8, 2^8) and |y| in [2^-6,
  * 2^6): ordinary results. One has x near 1 and a large y. One has few bits in both, so that exact
  * results and midpoints of two f32 occur. */
-PAIRS_FN uint64_t pair_of(uint64_t number) {
-  const uint64_t r = pair_random(number);
+PAIRS_FN uint64_t pow_pair_bits(uint64_t number) {
+  const uint64_t r = mix_pair_number(number);
   const uint32_t a = (uint32_t)r, b = (uint32_t)(r >> 32);
   uint32_t x = a, y = b;
   switch (number & 3) {

@@ -34,7 +34,7 @@ enum { N_TEXTS = sizeof texts / sizeof *texts, TEXT_SLICES = 16 };
 static const char *compute_text(const work *w, fd_slot *s, unsigned slice) {
   return td_compute_text(s, w->item, (uint64_t)slice * TD_SLICE);
 }
-static unsigned long long compare_text(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long count_wrong_texts(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
   for (uint64_t i = 0; i < TD_SLICE; i++) {
     const case3 x = case_operands(texts[w->item].kind, (uint64_t)slice * TD_SLICE + i);
@@ -55,7 +55,7 @@ static uint64_t cast_first_number(unsigned slice) {
 static const char *compute_cast(const work *w, fd_slot *s, unsigned slice) {
   return td_compute_casts(s, (uint32_t)w->item, cast_type_to(slice), cast_first_number(slice));
 }
-static unsigned long long compare_casts(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long count_wrong_casts(const work *w, const fd_slot *s, unsigned slice) {
   const uint32_t from = (uint32_t)w->item;
   unsigned long long bad = 0;
   for (uint64_t i = 0; i < TD_SLICE; i++) {
@@ -75,7 +75,7 @@ static const char *compute_random(const work *w, fd_slot *s, unsigned slice) {
   (void)w;
   return td_compute_randoms(s, random_seed_of(slice), random_variant_of(slice), 0);
 }
-static unsigned long long compare_randoms(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long count_wrong_randoms(const work *w, const fd_slot *s, unsigned slice) {
   unsigned long long bad = 0;
   (void)w;
   for (uint64_t i = 0; i < TD_SLICE; i++)
@@ -107,7 +107,7 @@ static uint64_t reference_sum(int item, uint64_t list, int64_t n) {
     vt_sum_f64_add(&d, pattern_to_f64(case_element_f64(list, i)));
   return item == 0 ? f32_to_pattern(vt_sum_f32_done(&s)) : f64_to_pattern(vt_sum_f64_done(&d));
 }
-static unsigned long long compare_sums(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long count_wrong_sums(const work *w, const fd_slot *s, unsigned slice) {
   const size_t lists = slice < LENGTHS ? TD_LISTS : COMPARED_LONG;
   unsigned long long bad = 0;
   for (size_t i = 0; i < lists; i++)
@@ -144,7 +144,7 @@ static uint64_t reference_dot(column *c, int item, uint64_t first, uint64_t list
                               int holes) {
   const uint8_t *present = holes ? c->present : NULL;
   for (int64_t k = 0; k < n; k++) {
-    c->present[k] = case_present(first, k);
+    c->present[k] = case_is_product_present(first, k);
     c->a[k] = pattern_to_f32(case_element_f32(first, k)),
     c->b[k] = pattern_to_f32(case_element_f32(list, k));
     c->a64[k] = pattern_to_f64(case_element_f64(first, k)),
@@ -153,7 +153,7 @@ static uint64_t reference_dot(column *c, int item, uint64_t first, uint64_t list
   return item == 0 ? f32_to_pattern(vt_dot_f32(c->a, 1, c->b, 1, present, 1, n))
                    : f64_to_pattern(vt_dot_f64(c->a64, 1, c->b64, 1, present, 1, n));
 }
-static unsigned long long compare_dots(const work *w, const fd_slot *s, unsigned slice) {
+static unsigned long long count_wrong_dots(const work *w, const fd_slot *s, unsigned slice) {
   const uint64_t first = dot_first_list(slice);
   unsigned long long bad = 0;
   column *c = malloc(sizeof *c);
@@ -185,7 +185,8 @@ static int check_casts(int plant) {
                                       "i32", "i64", "bool", "f16", "bf16"};
   int failed = 0;
   for (int from = VT_CAST_F32; from <= VT_CAST_BF16; from++) {
-    work w = {compute_cast, compare_casts, .item = from, .plant = plant, .n_slices = CAST_SLICES};
+    work w = {compute_cast, count_wrong_casts, .item = from, .plant = plant,
+              .n_slices = CAST_SLICES};
     char name[32];
     snprintf(name, sizeof name, "cast from %s", names[from]);
     failed |= check_and_report(name, &w, (unsigned long long)CAST_SLICES * TD_SLICE);
@@ -196,16 +197,16 @@ static int check_casts(int plant) {
 int texts_check(int plant) {
   int failed = 0;
   for (int t = 0; t < N_TEXTS; t++) {
-    work w = {compute_text, compare_text, .item = t, .plant = plant, .n_slices = TEXT_SLICES};
+    work w = {compute_text, count_wrong_texts, .item = t, .plant = plant, .n_slices = TEXT_SLICES};
     failed |= check_and_report(texts[t].name, &w, (unsigned long long)TEXT_SLICES * TD_SLICE);
   }
   failed |= check_casts(plant);
-  work random = {compute_random, compare_randoms, .plant = plant, .n_slices = RANDOM_SLICES};
+  work random = {compute_random, count_wrong_randoms, .plant = plant, .n_slices = RANDOM_SLICES};
   failed |=
       check_and_report("random numbers", &random, (unsigned long long)RANDOM_SLICES * TD_SLICE);
   for (int item = 0; item < 2; item++) {
-    work s = {compute_sum, compare_sums, .item = item, .plant = plant, .n_slices = LENGTHS + 1};
-    work d = {compute_dot, compare_dots, .item = item, .plant = plant, .n_slices = DOT_SLICES};
+    work s = {compute_sum, count_wrong_sums, .item = item, .plant = plant, .n_slices = LENGTHS + 1};
+    work d = {compute_dot, count_wrong_dots, .item = item, .plant = plant, .n_slices = DOT_SLICES};
     failed |= check_and_report(item == 0 ? "sum f32" : "sum f64", &s,
                                (unsigned long long)LENGTHS * TD_LISTS + COMPARED_LONG);
     failed |= check_and_report(item == 0 ? "contraction f32" : "contraction f64", &d,

@@ -57,7 +57,7 @@ static void compute_checksum(const char *text, size_t n, char out[CHECKSUM_DIGIT
 }
 
 /* Formats the ledger's line of a unit, with its checksum and a newline; returns its length. */
-static int format_line(unsigned unit, const outcome *o, char line[LINE_BYTES]) {
+static int format_ledger_line(unsigned unit, const outcome *o, char line[LINE_BYTES]) {
   char check[CHECKSUM_DIGITS + 1];
   const int n = snprintf(line, LINE_BYTES, "%u %llu %llu %llu %llu %a %s", unit,
                          (unsigned long long)o->inputs, (unsigned long long)o->mismatches,
@@ -68,7 +68,7 @@ static int format_line(unsigned unit, const outcome *o, char line[LINE_BYTES]) {
 }
 
 /* Parses a line; returns 1 if it is complete: it ends in a newline and its checksum is right. */
-static int parse_line(const char *line, unsigned *unit, outcome *o) {
+static int parse_ledger_line(const char *line, unsigned *unit, outcome *o) {
   unsigned long long inputs, mismatches, by_mpfr, milliseconds;
   char check[CHECKSUM_DIGITS + 1];
   const size_t n = strlen(line);
@@ -85,7 +85,7 @@ static int parse_line(const char *line, unsigned *unit, outcome *o) {
   return 1;
 }
 
-static void add_to_ledger(ledger *l, unsigned unit, const outcome *o) {
+static void add_to_ledger_in_memory(ledger *l, unsigned unit, const outcome *o) {
   if (unit >= MAX_UNITS || l->has[unit]) return;
   l->has[unit] = 1;
   l->done++;
@@ -98,7 +98,7 @@ static void add_to_ledger(ledger *l, unsigned unit, const outcome *o) {
 }
 
 /* Reads the first line; returns 1 if it names this build. */
-static int read_first_line(const crew *c, FILE *file) {
+static int first_line_names_this_build(const crew *c, FILE *file) {
   char line[LINE_BYTES];
   return fgets(line, sizeof line, file) != NULL && strncmp(line, c->build, 64) == 0 &&
          line[64] == '\n';
@@ -112,19 +112,20 @@ void crew_read_ledger(const crew *c, const part *p, unsigned from, unsigned to, 
   format_ledger_path(c, p, path);
   FILE *file = fopen(path, "r");
   if (file == NULL) return;
-  if (read_first_line(c, file))
+  if (first_line_names_this_build(c, file))
     while (fgets(line, sizeof line, file) != NULL)
-      if (parse_line(line, &unit, &o) && unit >= from && unit < to) add_to_ledger(out, unit, &o);
+      if (parse_ledger_line(line, &unit, &o) && unit >= from && unit < to)
+        add_to_ledger_in_memory(out, unit, &o);
   fclose(file);
 }
 
 /* Makes sure that lines can be appended to the ledger: it must be of this build and end in a
  * complete line. Otherwise it is started anew, or a newline is added. */
-static int repair_ledger(const crew *c, const part *p) {
+static int make_ledger_appendable(const crew *c, const part *p) {
   char path[PATH_BYTES];
   format_ledger_path(c, p, path);
   FILE *file = c->fresh ? NULL : fopen(path, "r+");
-  const int good = file != NULL && read_first_line(c, file);
+  const int good = file != NULL && first_line_names_this_build(c, file);
   if (file != NULL && !good) {
     fprintf(stderr, "%s: of another build, started afresh\n", path);
     fclose(file);
@@ -141,7 +142,7 @@ static int repair_ledger(const crew *c, const part *p) {
 
 static int write_outcome_line(const crew *c, const task *t, const outcome *o) {
   char path[PATH_BYTES], line[LINE_BYTES];
-  const size_t n = (size_t)format_line(t->unit, o, line);
+  const size_t n = (size_t)format_ledger_line(t->unit, o, line);
   format_ledger_path(c, t->p, path);
   FILE *file = fopen(path, "a");
   if (file == NULL) return 0;
@@ -199,9 +200,9 @@ static void add_task(crew *c, const part *p, unsigned unit) {
   c->broken = 1;
 }
 
-void crew_add_units(crew *c, const part *p, unsigned from, unsigned to) {
+void crew_add_unfinished_units(crew *c, const part *p, unsigned from, unsigned to) {
   ledger *l = malloc(sizeof *l);
-  if (l == NULL || !repair_ledger(c, p)) {
+  if (l == NULL || !make_ledger_appendable(c, p)) {
     fprintf(stderr, "%s: the ledger of %s cannot be written\n", c->state, p->name);
     c->broken = 1;
     free(l);
@@ -215,7 +216,7 @@ void crew_add_units(crew *c, const part *p, unsigned from, unsigned to) {
 
 /* ---- work ---- */
 
-static uint64_t thread_milliseconds(void) {
+static uint64_t thread_cpu_milliseconds(void) {
   struct timespec t = {0};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
   return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
@@ -240,11 +241,11 @@ static void *worker_main(void *context) {
   vt_fpenv_enter(&saved);
   for (unsigned i; !c->broken && (i = c->next++) < c->n_tasks; c->done++) {
     const task *t = &c->tasks[i];
-    const uint64_t start = thread_milliseconds();
+    const uint64_t start = thread_cpu_milliseconds();
     outcome o;
     memset(&o, 0, sizeof o);
     t->p->check(t->p, t->unit, &o);
-    o.milliseconds = thread_milliseconds() - start;
+    o.milliseconds = thread_cpu_milliseconds() - start;
     record_outcome(c, t, &o);
   }
   mpfr_free_cache();
@@ -252,16 +253,16 @@ static void *worker_main(void *context) {
   return NULL;
 }
 
-static void print_progress(const crew *c, double spent, int terminal, int end) {
+static void print_progress(const crew *c, double seconds_spent, int terminal, int end) {
   const unsigned done = c->done;
-  const double left = done == 0 ? 0 : spent / done * (c->n_tasks - done);
+  const double left = done == 0 ? 0 : seconds_spent / done * (c->n_tasks - done);
   fprintf(stderr, "%s%u of %u units, %.0f s, about %.0f s left%s", terminal ? "\r" : "", done,
-          c->n_tasks, spent, left, terminal && !end ? "   " : "\n");
+          c->n_tasks, seconds_spent, left, terminal && !end ? "   " : "\n");
 }
 
 /* Shows progress until all tasks are done: on a terminal one line that changes every second,
  * otherwise one line per minute. */
-static void show_progress(crew *c) {
+static void show_progress_until_done(crew *c) {
   const struct timespec tick = {.tv_nsec = 50 * 1000 * 1000};
   const int terminal = isatty(STDERR_FILENO);
   const double every = terminal ? 1 : 60;
@@ -285,7 +286,7 @@ int crew_run(crew *c, unsigned jobs) {
   for (; started < jobs; started++)
     if (pthread_create(&threads[started], NULL, worker_main, c) != 0) break;
   if (started == 0) c->broken = 1;
-  show_progress(c);
+  show_progress_until_done(c);
   for (unsigned i = 0; i < started; i++) pthread_join(threads[i], NULL);
   return !c->broken;
 }

@@ -49,7 +49,7 @@ crew *crew_new(const char *state, const char *mode, int fresh);
 void crew_free(crew *c);
 /* Adds the units from..to-1 of a part, without those that an earlier run finished. If a unit cannot
  * be added, prints the reason and marks the run as broken. */
-void crew_add_units(crew *c, const part *p, unsigned from, unsigned to);
+void crew_add_unfinished_units(crew *c, const part *p, unsigned from, unsigned to);
 /* Checks all units. Returns 1 if all were checked, whatever was found, and 0 if the check is
  * broken. */
 int crew_run(crew *c, unsigned jobs);

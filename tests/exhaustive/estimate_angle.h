@@ -19,7 +19,7 @@ typedef struct angle {
 } angle;
 
 /* The 128 bits of 2/pi that begin with the bit worth 2^-k, -62 <= k <= 127, as an integer. */
-static inline wide_uint two_over_pi_from(int k) {
+static inline wide_uint two_over_pi_bits_from(int k) {
   const unsigned at = (unsigned)(k + 63), word = at / 64, shift = at % 64;
   const uint64_t *w = constants.two_over_pi + word;
   const wide_uint high = (wide_uint)w[0] << 64 | w[1];
@@ -38,7 +38,7 @@ static inline angle reduce_angle(double x) {
   const uint64_t u = bits_of(x);
   const int e = (int)(u >> 52 & 0x7ff) - 1023 - 23;
   const uint64_t m = (u & 0xfffffffffffff) >> 29 | 1 << 23;
-  const wide_uint product = m * two_over_pi_from(e - 1);
+  const wide_uint product = m * two_over_pi_bits_from(e - 1);
   const wide_uint quadrant = (product + ((wide_uint)1 << 125)) >> 126;
   const double f = (double)(wide_int)(product - (quadrant << 126)) * 0x1p-126;
   const double r = magnitude(f) < 0x1p-40 ? 0 : f * constants.half_pi;
@@ -103,7 +103,7 @@ static inline double estimate_tan(double x) {
  * 2^-60/13, the error of the terms after the first is multiplied by 2^-11; sum and product bring it
  * to 5.1 u. For c > 0, atan t >= atan(1/32) > 0.0312; the errors are 5.1 u/32, u atan c <= u (atan
  * t + 1/32), and the sum's u: below 6.1 u + 2 u. */
-static inline double atan_to_1(double t) {
+static inline double atan_of_0_to_1(double t) {
   static const double c[] = {1.0, -1.0 / 3, 1.0 / 5, -1.0 / 7, 1.0 / 9, -1.0 / 11};
   const int k = (int)(t * ATAN_STEPS + 0.5);
   const double grid = k * (1.0 / ATAN_STEPS), z = (t - grid) / (1 + t * grid);
@@ -114,7 +114,7 @@ static inline double atan_to_1(double t) {
  * subtracted from pi/2, within u, and at least pi/4 is left: 10 u + 2 u + u. An error d of t
  * changes the value by less than d relatively. */
 static inline double atan_of(double t) {
-  return t > 1 ? constants.half_pi - atan_to_1(1 / t) : atan_to_1(t);
+  return t > 1 ? constants.half_pi - atan_of_0_to_1(1 / t) : atan_of_0_to_1(t);
 }
 
 static inline double estimate_atan(double x) { return with_sign_of(atan_of(magnitude(x)), x); }

@@ -81,7 +81,7 @@ typedef struct options {
 } options;
 static options opt;
 
-static int plants_a_fault(void) { return opt.plant || opt.plant_estimate; }
+static int is_fault_planted(void) { return opt.plant || opt.plant_estimate; }
 
 /* ---- one slice ---- */
 
@@ -128,11 +128,11 @@ static float mpfr_result(slice_run *r, float x) {
 static void measure_estimate(slice_run *r, float x, double estimate) {
   char where[16];
   snprintf(where, sizeof where, "%08x", f32_bits(x));
-  set_widest_exponents();
+  set_mpfr_widest_exponents();
   mpfr_set_flt(r->wide, x, MPFR_RNDN);
   r->f->oracle(r->wide);
   record_estimate_error(r->out, error_of_estimate(estimate, r->wide), ESTIMATE_BOUND, where);
-  set_f32_exponents();
+  set_mpfr_f32_exponents();
 }
 
 /* Decides an input by MPFR: if the estimate does not decide it, if it is in the sample, and before
@@ -172,12 +172,12 @@ static void add_to_digest(vt_hasher *h, const float *y) {
 }
 
 static void check_slice(const part *p, unsigned unit, outcome *out) {
-  const uint32_t inputs = plants_a_fault() ? PLANTED_INPUTS : SLICE;
+  const uint32_t inputs = is_fault_planted() ? PLANTED_INPUTS : SLICE;
   slice_run r = {.f = p->what, .slice = unit, .out = out};
   char hex[65];
   vt_hasher h;
   vt_hash_init(&h);
-  set_f32_exponents();
+  set_mpfr_f32_exponents();
   mpfr_init2(r.y, 24);
   mpfr_init2(r.wide, WIDE_BITS);
   for (uint32_t first = 0; first < inputs; first += BLOCK) {
@@ -213,7 +213,8 @@ static int print_report_line(const part *p, const ledger *l) {
 }
 
 /* Returns 1 if the file has this digest for a function and a slice. */
-static int is_published(const char *text, const char *name, unsigned slice, const char *digest) {
+static int is_digest_published(const char *text, const char *name, unsigned slice,
+                               const char *digest) {
   char line[96];
   const int n = snprintf(line, sizeof line, "%s %3u %s\n", name, slice, digest);
   for (const char *at = text; at != NULL && *at != 0; at = strchr(at, '\n')) {
@@ -223,10 +224,10 @@ static int is_published(const char *text, const char *name, unsigned slice, cons
   return 0;
 }
 
-static int print_comparison(const part *p, const ledger *l, const char *text) {
+static int print_digest_comparison(const part *p, const ledger *l, const char *text) {
   unsigned differ = 0;
   for (unsigned s = opt.from; s < opt.to; s++) {
-    if (!l->has[s] || is_published(text, p->name, s, l->digest[s])) continue;
+    if (!l->has[s] || is_digest_published(text, p->name, s, l->digest[s])) continue;
     if (differ++ < 8) fprintf(stderr, "%s: slice %u is %s\n", p->name, s, l->digest[s]);
   }
   printf("%s %llu inputs, %u of %u digests differ, %llu s of processor time\n", p->name,
@@ -343,7 +344,7 @@ static unsigned make_chosen_parts(part parts[N_FUNCTIONS]) {
 
 /* A file of digests may only be written with all functions and slices, checked against MPFR. */
 static int can_write_digests(unsigned n) {
-  if (n == N_FUNCTIONS && opt.to - opt.from == SLICES && opt.against == NULL && !plants_a_fault())
+  if (n == N_FUNCTIONS && opt.to - opt.from == SLICES && opt.against == NULL && !is_fault_planted())
     return 1;
   fputs("exhaustive: --digests is for all functions and slices, checked\n", stderr);
   return 0;
@@ -355,7 +356,7 @@ static int print_report(const crew *c, const part *parts, unsigned n, const char
   for (unsigned i = 0; l != NULL && i < n; i++) {
     crew_read_ledger(c, &parts[i], opt.from, opt.to, l);
     good &= l->done == opt.to - opt.from;
-    if (text != NULL) good &= print_comparison(&parts[i], l, text);
+    if (text != NULL) good &= print_digest_comparison(&parts[i], l, text);
     if (text == NULL)
       good &= opt.table ? print_table_row(&parts[i], l) : print_report_line(&parts[i], l);
   }
@@ -364,7 +365,7 @@ static int print_report(const crew *c, const part *parts, unsigned n, const char
 }
 
 static const char *ledger_mode(void) {
-  if (plants_a_fault()) return "planted";
+  if (is_fault_planted()) return "planted";
   return opt.against != NULL ? "computed" : "checked";
 }
 
@@ -378,10 +379,10 @@ int main(int argc, char **argv) {
   if (n == 0) return print_usage();
   if (opt.digests != NULL && !can_write_digests(n)) return 2;
   if (opt.against != NULL && (text = read_text(opt.against)) == NULL) return 1;
-  crew *c = crew_new(opt.state, ledger_mode(), opt.fresh || plants_a_fault());
+  crew *c = crew_new(opt.state, ledger_mode(), opt.fresh || is_fault_planted());
   if (c == NULL || sodium_init() < 0) return 1; /* sodium_init selects the fastest hash function */
   estimate_init_constants();
-  for (unsigned i = 0; i < n; i++) crew_add_units(c, &parts[i], opt.from, opt.to);
+  for (unsigned i = 0; i < n; i++) crew_add_unfinished_units(c, &parts[i], opt.from, opt.to);
   int good = crew_run(c, opt.jobs);
   good &= print_report(c, parts, n, text);
   if (good && opt.digests != NULL) good = save_digests(c, parts, n);

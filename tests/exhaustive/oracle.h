@@ -28,11 +28,11 @@ static inline float f32_from_bits(uint32_t u) {
 
 /* The two functions set MPFR's range of exponents, which belongs to the thread: to that of f32, and
  * to the widest. */
-static inline void set_f32_exponents(void) {
+static inline void set_mpfr_f32_exponents(void) {
   mpfr_set_emin(-148);
   mpfr_set_emax(128);
 }
-static inline void set_widest_exponents(void) {
+static inline void set_mpfr_widest_exponents(void) {
   mpfr_set_emin(mpfr_get_emin_min());
   mpfr_set_emax(mpfr_get_emax_max());
 }
@@ -54,7 +54,7 @@ static inline int estimate_decides(double v, double bound, float *out) {
 }
 
 /* Returns whether |x| >= 2^e, for a number x. */
-static inline int above_exponent(mpfr_t x, mpfr_exp_t e) {
+static inline int is_at_least_power_of_2(mpfr_t x, mpfr_exp_t e) {
   return mpfr_regular_p(x) && mpfr_get_exp(x) > e;
 }
 
@@ -66,8 +66,10 @@ static inline double error_of_estimate(double v, mpfr_t exact) {
   if ((mpfr_signbit(exact) != 0) != (v < 0)) return 1;
   /* If |v| >= 2^160, the exact value must have this size too; beyond MPFR's own exponents it has
    * become infinite. */
-  if (magnitude(v) >= 0x1p160) return mpfr_inf_p(exact) || above_exponent(exact, 160) ? 0 : 1;
-  if (magnitude(v) <= 0x1p-160) return mpfr_number_p(exact) && !above_exponent(exact, -160) ? 0 : 1;
+  if (magnitude(v) >= 0x1p160)
+    return mpfr_inf_p(exact) || is_at_least_power_of_2(exact, 160) ? 0 : 1;
+  if (magnitude(v) <= 0x1p-160)
+    return mpfr_number_p(exact) && !is_at_least_power_of_2(exact, -160) ? 0 : 1;
   if (!mpfr_regular_p(exact)) return 1;
   mpfr_d_div(exact, v, exact, MPFR_RNDN);
   mpfr_sub_ui(exact, exact, 1, MPFR_RNDN);

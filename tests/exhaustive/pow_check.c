@@ -50,11 +50,11 @@ static uint64_t mix_bits(uint64_t z) { /* mixes z into a pseudo-random number: s
   return z ^ z >> 31;
 }
 
-static int is_ordinary(float x) { return (f32_bits(x) << 1) - 1 < 0xff000000u - 1; }
+static int is_finite_nonzero(float x) { return (f32_bits(x) << 1) - 1 < 0xff000000u - 1; }
 
 static double estimate_pair(float x, float y) {
   /* no estimate for zeros, infinities and NaN, so that MPFR decides */
-  if (!is_ordinary(x) || !is_ordinary(y)) return 0;
+  if (!is_finite_nonzero(x) || !is_finite_nonzero(y)) return 0;
   const double v = estimate_pow((double)x, (double)y);
   return opt.plant_estimate ? v * (1 + 4 * POW_BOUND) : v;
 }
@@ -70,13 +70,13 @@ static float mpfr_result(pair_run *r, float x, float y) {
 static int measure_estimate(pair_run *r, float x, float y) {
   char where[32];
   snprintf(where, sizeof where, "%08x %08x", f32_bits(x), f32_bits(y));
-  set_widest_exponents();
+  set_mpfr_widest_exponents();
   mpfr_set_flt(r->x, x, MPFR_RNDN);
   mpfr_set_flt(r->y, y, MPFR_RNDN);
   const int inexact = mpfr_pow(r->wide, r->x, r->y, MPFR_RNDN);
   const double v = estimate_pair(x, y);
   record_estimate_error(r->out, error_of_estimate(v, r->wide), POW_BOUND, where);
-  set_f32_exponents();
+  set_mpfr_f32_exponents();
   return inexact == 0;
 }
 
@@ -94,14 +94,14 @@ static void check_with_mpfr(pair_run *r, float x, float y, float ours, int decid
                       f32_bits(y), f32_bits(ours), f32_bits(right));
 }
 
-static void check_pair(pair_run *r, float x, float y, int ask) {
+static void check_pair(pair_run *r, float x, float y, int ask_mpfr) {
   float ours = vt_f32_pow(x, y), estimated;
   if (opt.plant && r->out->inputs == r->planted)
     ours = ours != ours
                ? 0
                : f32_from_bits(f32_bits(ours) ^ UINT32_C(1) << (mix_bits(r->planted) & 31));
   const int decided = estimate_decides(estimate_pair(x, y), POW_BOUND, &estimated);
-  if (!decided || ask || !same_bits(ours, estimated))
+  if (!decided || ask_mpfr || !same_bits(ours, estimated))
     check_with_mpfr(r, x, y, ours, decided, estimated);
   r->out->inputs++;
 }
@@ -109,7 +109,7 @@ static void check_pair(pair_run *r, float x, float y, int ask) {
 static void begin_unit(pair_run *r, unsigned unit, outcome *out) {
   mpfr_inits2(24, r->x, r->y, r->result, (mpfr_ptr)0);
   mpfr_init2(r->wide, WIDE_BITS);
-  set_f32_exponents();
+  set_mpfr_f32_exponents();
   r->out = out;
   r->planted = mix_bits((uint64_t)opt.seed << 32 | unit) % 256;
 }
@@ -148,7 +148,7 @@ static void check_special(const part *p, unsigned unit, outcome *out) {
 /* ---- exact ---- */
 
 /* Checks a pair whose power is exact, and its neighbours. */
-static void check_neighbours(pair_run *r, float x, float y) {
+static void check_exact_pair_and_neighbours(pair_run *r, float x, float y) {
   const uint32_t u = f32_bits(x), w = f32_bits(y);
   for (int sign = 0; sign < 2; sign++) {
     const float sx = sign == 0 ? x : -x;
@@ -176,12 +176,12 @@ static uint64_t power_below_limit(uint64_t base, unsigned n, uint64_t limit) {
 /* Checks x = S^(2^j) 2^e, y = n/2^j, S odd and above 1, for which x^y = S^n 2^(e n/2^j). The power
  * has at most 25 bits if S^n < 2^25, and x is an f32 if S^(2^j) < 2^24 (fn_pow.inc, point 2, proves
  * that these are all). n = 1 with j = 0 is the sweep y=1. */
-static void check_powers(pair_run *r, int e, unsigned j, unsigned n) {
+static void check_exact_powers(pair_run *r, int e, unsigned j, unsigned n) {
   for (uint64_t s = 3;; s += 2) {
     const uint64_t base = power_below_limit(s, 1u << j, 1 << 24);
     if (base == 0 || power_below_limit(s, n, 1 << 25) == 0) return;
     const double x = (double)base * power_of_two(e);
-    if (x < 0x1p128) check_neighbours(r, (float)x, (float)n / (float)(1 << j));
+    if (x < 0x1p128) check_exact_pair_and_neighbours(r, (float)x, (float)n / (float)(1 << j));
   }
 }
 
@@ -205,13 +205,13 @@ static void check_exact(const part *p, unsigned unit, outcome *out) {
   begin_unit(&r, unit, out);
   check_powers_of_two(&r, e);
   for (unsigned j = 0; j <= 3 && e % (1 << j) == 0; j++)
-    for (unsigned n = j == 0 ? 2 : 1; n <= 15; n += j == 0 ? 1 : 2) check_powers(&r, e, j, n);
+    for (unsigned n = j == 0 ? 2 : 1; n <= 15; n += j == 0 ? 1 : 2) check_exact_powers(&r, e, j, n);
   end_unit(&r);
 }
 
 /* ---- one y, all x ---- */
 
-static void check_sweep(const part *p, unsigned unit, outcome *out) {
+static void check_all_x_for_one_y(const part *p, unsigned unit, outcome *out) {
   const float y = *(const float *)p->what;
   pair_run r;
   begin_unit(&r, unit, out);
@@ -257,7 +257,7 @@ static float draw_x(source *s) {
 }
 
 /* Draws the logarithm to base 2 of the intended power. */
-static double draw_exponent(source *s) {
+static double draw_log2_of_power(source *s) {
   switch (draw_bits(s) % 10) {
     case 0:
       return -126 - 24 * draw_from_0_to_1(s); /* powers that are subnormal */
@@ -288,7 +288,7 @@ static float draw_dyadic(source *s) {
 }
 
 static float draw_y(source *s, float x) {
-  const double log = log_of((double)x) * constants.log2e, y = draw_exponent(s) / log;
+  const double log = log_of((double)x) * constants.log2e, y = draw_log2_of_power(s) / log;
   return magnitude(y) < 0x1p127 ? (float)y : 1.5f;
 }
 
@@ -336,7 +336,7 @@ static unsigned make_all_parts(part parts[N_PARTS]) {
   parts[n++] = (part){"special", 1, check_special, NULL};
   parts[n++] = (part){"exact", EXPONENTS, check_exact, NULL};
   for (unsigned i = 0; i < SWEEPS && !opt.brief; i++)
-    parts[n++] = (part){names[i], SLICES, check_sweep, &exponents[i]};
+    parts[n++] = (part){names[i], SLICES, check_all_x_for_one_y, &exponents[i]};
   parts[n++] = (part){"random", 1u << (opt.pairs_log2 - UNIT_BITS), check_random, NULL};
   return n;
 }
@@ -441,7 +441,7 @@ int main(int argc, char **argv) {
   if (c == NULL) return 1;
   estimate_init_constants();
   for (unsigned i = 0; i < n; i++)
-    if (is_wanted(parts[i].name)) crew_add_units(c, &parts[i], 0, parts[i].units);
+    if (is_wanted(parts[i].name)) crew_add_unfinished_units(c, &parts[i], 0, parts[i].units);
   int good = crew_run(c, opt.jobs);
   good &= print_report(c, parts, n);
   crew_free(c);

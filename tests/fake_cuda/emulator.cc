@@ -404,10 +404,12 @@ struct Grid {
   Outcome outcome;
 };
 
-uint64_t common_factor(uint64_t a, uint64_t b) { return b == 0 ? a : common_factor(b, a % b); }
+uint64_t greatest_common_divisor(uint64_t a, uint64_t b) {
+  return b == 0 ? a : greatest_common_divisor(b, a % b);
+}
 
 /* Returns the number of the block that runs as the i-th in the configured order. */
-uint64_t shuffled_block(const Grid &g, uint64_t i) {
+uint64_t block_in_order(const Grid &g, uint64_t i) {
   if (g.rules.order == Order::forward) return i;
   if (g.rules.order == Order::reverse) return g.total - 1 - i;
   return (uint64_t)((unsigned __int128)i * g.step % g.total);
@@ -417,7 +419,7 @@ void run_blocks(Grid *g) {
   for (;;) {
     const uint64_t i = g->next++;
     if (i >= g->total) return;
-    const uint64_t b = shuffled_block(*g, i), x = g->launch.blocks.x, y = g->launch.blocks.y;
+    const uint64_t b = block_in_order(*g, i), x = g->launch.blocks.x, y = g->launch.blocks.y;
     const uint3 at = {(unsigned)(b % x), (unsigned)(b / x % y), (unsigned)(b / x / y)};
     Outcome o = engine.run_block(g->launch, g->args, g->rules, at, g->failed);
     if (o.error == RAN) continue;
@@ -434,7 +436,7 @@ Outcome run(const Launch &launch, const void *args, const Rules &rules) {
   const uint64_t total = (uint64_t)launch.blocks.x * launch.blocks.y * launch.blocks.z;
   const uint64_t threads = launch.cooperative ? total : rules.workers;
   Grid g{launch, args, rules, total, total / 2 + 1, {0}, {false}, {}, {}};
-  while (common_factor(g.step, total) != 1) g.step++;
+  while (greatest_common_divisor(g.step, total) != 1) g.step++;
   std::vector<std::thread> workers;
   for (uint64_t i = 1; i < threads && i < total; i++) workers.emplace_back(run_blocks, &g);
   run_blocks(&g);
@@ -458,7 +460,7 @@ unsigned vt_gpu_block_barrier(unsigned value) { return fake::engine.block_barrie
 uint64_t vt_gpu_warp_exchange(vt_gpu_warp_op what, unsigned mask, uint64_t value, unsigned from) {
   return fake::engine.warp_exchange(what, mask, value, from);
 }
-unsigned vt_gpu_active() { return fake::engine.active(); }
+unsigned vt_gpu_active_mask() { return fake::engine.active(); }
 unsigned vt_gpu_lane() { return fake::engine.lane(); }
 void vt_gpu_async_copy(void *to, const void *from, unsigned bytes, bool there) {
   fake::engine.async_copy({to, from, bytes, there, 0});

@@ -21,7 +21,7 @@ struct test_args {
   int mode;
 };
 
-static unsigned linear_thread() {
+static unsigned linear_thread_index() {
   return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
 }
 
@@ -54,11 +54,11 @@ VT_KERNEL(shuffles, test_args, 64) {
   o[7] = (uint64_t)__syncthreads_count(t < 10) << 8 | (uint64_t)__syncthreads_or(t == 3) << 1 |
          (uint64_t)__syncthreads_and(t != 3);
 }
-static uint64_t expected_shuffle(unsigned t, unsigned which) {
+static uint64_t expected_shuffle(unsigned t, unsigned operation) {
   const unsigned l = t % 32, base = t - l;
   /* the votes of both warps: bits of the multiples of 3 in 0..31 and in 32..63 */
   const uint64_t votes[2] = {0x49249249u, 0x92492492u};
-  switch (which) {
+  switch (operation) {
     case 0:
       return (uint64_t)(base + 5) << 40 | (base + 5);
     case 1:
@@ -104,7 +104,7 @@ VT_KERNEL(async_copies, test_args, 32) {
 
 VT_KERNEL(all_indices, test_args, 24) {
   const uint64_t block = blockIdx.x + gridDim.x * (blockIdx.y + (uint64_t)gridDim.y * blockIdx.z);
-  const uint64_t i = block * blockDim.x * blockDim.y * blockDim.z + linear_thread();
+  const uint64_t i = block * blockDim.x * blockDim.y * blockDim.z + linear_thread_index();
   a.wide[i] += i;
   atomicAdd(a.count, 1u);
   atomicMax(a.count + 1, (unsigned)i);
@@ -127,10 +127,10 @@ enum Wrong {
   CASTS_TOO_MUCH,
   WRONGS
 };
-static int recurse(volatile char *above, int n) {
+static int fill_stack(volatile char *above, int n) {
   volatile char here[256] = {0};
   here[0] = (char)(above[0] + n);
-  return n == 0 ? here[0] : recurse(here, n - 1) + here[0];
+  return n == 0 ? here[0] : fill_stack(here, n - 1) + here[0];
 }
 VT_KERNEL(is_wrong, test_args, 64) {
   __shared__ float four[4];
@@ -146,7 +146,7 @@ VT_KERNEL(is_wrong, test_args, 64) {
   if (a.mode == NOT_ALIGNED) *(float4 *)(a.out + 1) = make_float4(1, 2, 3, 4);
   if (a.mode == NOT_ALIGNED_AHEAD) vt_async_copy_16(s, a.in + 1, true);
   if (a.mode == NOWHERE) a.out[(int64_t)1 << 43] = four[t % 4];
-  if (a.mode == TOO_DEEP) a.count[0] = (unsigned)recurse(top, 100000);
+  if (a.mode == TOO_DEEP) a.count[0] = (unsigned)fill_stack(top, 100000);
   if (a.mode == SHIFTS_TOO_FAR) a.count[0] = 1u << (unsigned)a.n;
   if (a.mode == CASTS_TOO_MUCH) a.count[0] = (unsigned)(int)(a.in[0] + 1e20f);
 }
@@ -252,7 +252,7 @@ static void test_block_barriers(Order order) {
   CHECK(run_block_barriers(order, true, 0, out.data()).error == fake::RAN);
   for (unsigned i = 0; i < out.size(); i++) CHECK(out[i] == 5 * ((i / 64 + 1) % 7));
 }
-static void test_wrong_barriers(Order order) {
+static void test_wrong_block_barriers(Order order) {
   std::vector<float> out(7 * 64);
   const Outcome alone = run_block_barriers(order, false, 0, out.data());
   CHECK(alone.error == fake::LAUNCH_FAILED);
@@ -310,7 +310,7 @@ int main() {
     test_block_barriers(order);
 #if !FAKE_WATCHED /* not with a sanitizer, which would end the process */
     test_wrong_kernels(order);
-    test_wrong_barriers(order);
+    test_wrong_block_barriers(order);
 #endif
   }
   test_missing_barrier();

@@ -22,11 +22,11 @@ bool is_context(const void *p) {
     if (&c == p) return c.retained > 0;
   return false;
 }
-bool is_device(int device) {
+bool is_device_number(int device) {
   return device >= 0 && device < settings().devices && device < MOST_DEVICES;
 }
 
-int attribute_of(int attribute) {
+int device_attribute(int attribute) {
   const Settings &s = settings();
   switch (attribute) {
     case 1:
@@ -102,7 +102,7 @@ int fake_cuDeviceGet(int *device, int ordinal) {
   Call c("cuDeviceGet", Call::start, "%d", ordinal);
   if (c.refused()) return c.answer();
   if (device == nullptr) return c.done(INVALID_VALUE);
-  if (!is_device(ordinal)) return c.done(INVALID_DEVICE);
+  if (!is_device_number(ordinal)) return c.done(INVALID_DEVICE);
   *device = ordinal;
   return OK;
 }
@@ -111,7 +111,7 @@ int fake_cuDeviceGetName(char *name, int size, int device) {
   Call c("cuDeviceGetName", Call::start, "%d", device);
   if (c.refused()) return c.answer();
   if (name == nullptr || size <= 0) return c.done(INVALID_VALUE);
-  if (!is_device(device)) return c.done(INVALID_DEVICE);
+  if (!is_device_number(device)) return c.done(INVALID_DEVICE);
   snprintf(name, (size_t)size, "Fake GPU");
   return OK;
 }
@@ -120,8 +120,8 @@ int fake_cuDeviceGetAttribute(int *value, int attribute, int device) {
   Call c("cuDeviceGetAttribute", Call::start, "%d of %d", attribute, device);
   if (c.refused()) return c.answer();
   if (value == nullptr) return c.done(INVALID_VALUE);
-  if (!is_device(device)) return c.done(INVALID_DEVICE);
-  const int found = attribute_of(attribute);
+  if (!is_device_number(device)) return c.done(INVALID_DEVICE);
+  const int found = device_attribute(attribute);
   if (found < 0) return c.done(INVALID_VALUE);
   *value = found;
   return OK;
@@ -131,7 +131,7 @@ int fake_cuDeviceTotalMem(size_t *bytes, int device) {
   Call c("cuDeviceTotalMem", Call::start, "%d", device);
   if (c.refused()) return c.answer();
   if (bytes == nullptr) return c.done(INVALID_VALUE);
-  if (!is_device(device)) return c.done(INVALID_DEVICE);
+  if (!is_device_number(device)) return c.done(INVALID_DEVICE);
   *bytes = settings().memory;
   return OK;
 }
@@ -140,7 +140,7 @@ int fake_cuDevicePrimaryCtxRetain(void **context, int device) {
   Call c("cuDevicePrimaryCtxRetain", Call::start, "%d", device);
   if (c.refused()) return c.answer();
   if (context == nullptr) return c.done(INVALID_VALUE);
-  if (!is_device(device)) return c.done(INVALID_DEVICE);
+  if (!is_device_number(device)) return c.done(INVALID_DEVICE);
   contexts[device].retained++;
   *context = &contexts[device];
   return OK;

@@ -93,7 +93,7 @@ Session &current_session() {
   return *session;
 }
 
-int planted_error(Session &w, const char *name) {
+int next_planted_error(Session &w, const char *name) {
   const long n = ++w.calls[name];
   for (const Fault &f : w.faults)
     if (f.name == name && f.call == n) return f.error;
@@ -179,7 +179,7 @@ Call::Call(const char *name, Needs needs, const char *form, ...) : name_(name), 
   va_end(list);
   std::lock_guard<std::mutex> held(session_lock);
   Session &w = current_session();
-  const int error = planted_error(w, name);
+  const int error = next_planted_error(w, name);
   if (w.lost_error != OK) {
     answer_ = w.lost_error;
   } else if (error != OK) {

@@ -107,13 +107,13 @@ bool is_pinned(const void *memory, size_t bytes);
 /* ---- streams ---- */
 
 typedef std::function<int()> Work;
-/* Executes the work, queues it, or records it into a graph. `now` forbids queueing. */
-int issue(void *stream, Work work, bool now);
-/* Returns true if this thread captures a stream. refuse_recording() invalidates the capture after a
- * call that a capture does not allow. */
+/* Executes the work, queues it, or records it into a graph. `at_once` forbids queueing. */
+int issue(void *stream, Work work, bool at_once);
+/* Returns true if this thread captures a stream. invalidate_recording() invalidates the capture
+ * after a call that a capture does not allow. */
 bool is_recording();
-int refuse_recording();
-int execute_all_queued(); /* executes the queued work of every stream */
+int invalidate_recording();
+int execute_all_streams(); /* executes the queued work of every stream */
 
 }  // namespace fake
 #endif

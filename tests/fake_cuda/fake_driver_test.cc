@@ -64,7 +64,7 @@ static int launch_cooperative(uint64_t x, unsigned grid, unsigned shared) {
   return fake_cuLaunchCooperativeKernel(function, grid, 1, 1, 128, 1, 1, shared, stream,
                                         parameters);
 }
-static float read_first(uint64_t x) {
+static float read_first_float(uint64_t x) {
   float y = -1;
   CHECK(fake_cuMemcpyDtoHAsync(&y, x, sizeof y, stream) == fake::OK);
   CHECK(fake_cuStreamSynchronize(stream) == fake::OK);
@@ -90,7 +90,7 @@ static void test_entry_points() {
   set_variable("FAKE_CUDA_DEVICES", nullptr);
 }
 
-static void test_contexts() {
+static void test_calls_without_context() {
   uint64_t x = 0;
   CHECK(fake_cuMemAlloc(&x, 16) == fake::INVALID_CONTEXT);
   CHECK(fake_cuCtxPushCurrent(&x) == fake::INVALID_CONTEXT);
@@ -106,7 +106,8 @@ static void test_memory() {
   CHECK(fake_cuMemAlloc(&x, 1000) == fake::OK && x % 256 == 0);
   CHECK(fake_cuMemGetInfo(&free_bytes, &all) == fake::OK);
   CHECK(all == 1 << 20 && free_bytes == all - 1000);
-  CHECK(read_first(x + 996) != read_first(x + 996)); /* new device memory is filled with NaNs */
+  CHECK(read_first_float(x + 996) !=
+        read_first_float(x + 996)); /* new device memory is filled with NaNs */
   CHECK(fake_cuMemsetD8Async(x, 0, 1001, stream) == fake::INVALID_VALUE);
   CHECK(fake_cuMemsetD8Async(x + 4, 0, 997, stream) == fake::INVALID_VALUE);
   CHECK(fake_cuMemcpyDtoDAsync(x, x - 4, 4, stream) == fake::INVALID_VALUE);
@@ -133,17 +134,17 @@ static void test_launches() {
   CHECK(fake_cuMemsetD8Async(x, 0, 4000, stream) == fake::OK);
   CHECK(fake_cuModuleGetFunction(&other, module, "nothing") == fake::NOT_FOUND);
   CHECK(launch_kernel(function, x, 1000, 3, 128) == fake::OK);
-  CHECK(read_first(x) == 1 && read_first(x + 3996) == 1);
+  CHECK(read_first_float(x) == 1 && read_first_float(x + 3996) == 1);
   CHECK(launch_kernel(function, x, 1000, 3, 129) == fake::INVALID_VALUE);
   CHECK(launch_kernel(function, x, 1000, 0, 128) == fake::INVALID_VALUE);
   CHECK(launch_kernel(function, x, 1000, 1u << 31, 128) == fake::INVALID_VALUE);
   CHECK(launch_kernel(function, x, 1000, 1, 128, 49153) == fake::INVALID_VALUE);
   CHECK(fake_cuFuncSetAttribute(function, 8, 232449) == fake::INVALID_VALUE);
   CHECK(fake_cuFuncSetAttribute(function, 8, 232448) == fake::OK);
-  CHECK(launch_kernel(function, x, 1000, 1, 128, 232448) == fake::OK && read_first(x) == 2);
+  CHECK(launch_kernel(function, x, 1000, 1, 128, 232448) == fake::OK && read_first_float(x) == 2);
   /* 8 blocks can be resident: 2 on each of 4 multiprocessors */
-  CHECK(launch_cooperative(x, 8, 100000) == fake::OK && read_first(x) == 3);
-  CHECK(launch_cooperative(x, 9, 100000) == fake::TOO_LARGE && read_first(x) == 3);
+  CHECK(launch_cooperative(x, 8, 100000) == fake::OK && read_first_float(x) == 3);
+  CHECK(launch_cooperative(x, 9, 100000) == fake::TOO_LARGE && read_first_float(x) == 3);
   CHECK(launch_cooperative(x, 33, 0) ==
         fake::TOO_LARGE); /* this kernel can have at most 1024 threads per multiprocessor */
   CHECK(fake_cuModuleGetFunction(&other, module, "never_ends") == fake::OK);
@@ -168,13 +169,13 @@ static void test_graph_recording(bool late) {
   CHECK(launch_kernel(function, x, 100, 1, 128) == fake::OK &&
         launch_kernel(function, x, 100, 1, 128) == fake::OK);
   CHECK(fake_cuStreamEndCapture(stream, &graph) == fake::OK);
-  CHECK(read_first(x) == 0);
+  CHECK(read_first_float(x) == 0);
   CHECK(fake_cuGraphInstantiateWithFlags(&exec, graph, 0) == fake::OK);
   CHECK(fake_cuGraphDestroy(graph) == fake::OK);
   for (int i = 1; i < 4; i++) {
     CHECK(fake_cuGraphLaunch(exec, stream) == fake::OK);
     CHECK(*reinterpret_cast<float *>(x) == (float)(2 * (late ? i - 1 : i)));
-    CHECK(read_first(x) == (float)(2 * i));
+    CHECK(read_first_float(x) == (float)(2 * i));
   }
   CHECK(fake_cuGraphExecDestroy(exec) == fake::OK);
   CHECK(fake_cuGraphLaunch(exec, stream) == fake::INVALID_HANDLE);
@@ -206,7 +207,7 @@ static void test_events() {
 
 /* Checks that a copy from pinned memory reads the memory when it executes, which may be later than
  * it was issued. */
-static void test_late_copies() {
+static void test_copies_read_when_executed() {
   uint64_t x = 0;
   void *pinned = nullptr;
   open_device_and_stream();
@@ -215,15 +216,15 @@ static void test_late_copies() {
   *from = 1;
   CHECK(fake_cuMemcpyHtoDAsync(x, from, 4, stream) == fake::OK);
   *from = 2; /* overwritten before the copy executes */
-  CHECK(read_first(x) == 2);
+  CHECK(read_first_float(x) == 2);
   CHECK(fake_cuMemcpyHtoDAsync(x, &plain, 4, stream) == fake::OK);
   plain = 4;
-  CHECK(read_first(x) == 3);
+  CHECK(read_first_float(x) == 3);
   CHECK(fake_cuMemFreeHost(pinned) == fake::OK && fake_cuMemFree(x) == fake::OK);
   close_device_and_stream();
 }
 
-static void test_kernel_faults() {
+static void test_planted_errors() {
   uint64_t x = 0, y = 0;
   set_variable("FAKE_CUDA_FAIL", "cuMemAlloc:2=2,cuLaunchKernel:1=700");
   open_device_and_stream();
@@ -237,7 +238,7 @@ static void test_kernel_faults() {
   close_device_and_stream();
 }
 
-static void test_log() {
+static void test_log_lists_calls() {
   char path[] = "/tmp/fake_cuda_log_XXXXXX", line[200] = "";
   const int file = mkstemp(path);
   CHECK(file >= 0);
@@ -260,15 +261,15 @@ static void test_log() {
 
 int main() {
   test_entry_points();
-  test_contexts();
+  test_calls_without_context();
   test_memory();
   test_launches();
   test_graph_recording(false);
   test_events();
-  test_kernel_faults();
-  test_log();
+  test_planted_errors();
+  test_log_lists_calls();
   set_variable("FAKE_CUDA_STREAMS", "late");
   test_graph_recording(true);
-  test_late_copies();
+  test_copies_read_when_executed();
   TEST_DONE();
 }

@@ -25,7 +25,7 @@ struct Module {
 };
 std::set<Module *> modules;
 
-Function *function_of(const void *handle) {
+Function *find_function(const void *handle) {
   std::lock_guard<std::mutex> held(lock());
   for (Module *m : modules)
     for (auto &f : m->functions)
@@ -56,7 +56,7 @@ bool all_blocks_fit(const Launch &l) {
 /* Loads the library of a fake cubin, whose kernels register themselves. It is never unloaded. The
  * file name is never reused, because the linker would take a second file of that name for the
  * first. */
-int load_library(const void *image) {
+int load_cubin_library(const void *image) {
   const fake_cubin *head = static_cast<const fake_cubin *>(image);
   std::string path = "/tmp/fake_cubin.XXXXXX";
   const int fd = mkstemp(&path[0]);
@@ -84,12 +84,12 @@ extern "C" {
 int fake_cuModuleLoadData(void **module, const void *image) {
   Call c("cuModuleLoadData", Call::context, "%s", "");
   if (c.refused()) return c.answer();
-  if (is_recording()) return c.done(refuse_recording());
+  if (is_recording()) return c.done(invalidate_recording());
   if (module == nullptr) return c.done(INVALID_VALUE);
   if (image == nullptr) return c.done(INVALID_IMAGE);
   std::lock_guard<std::mutex> held(lock());
   if (strncmp(static_cast<const char *>(image), FAKE_CUBIN, sizeof FAKE_CUBIN - 1) == 0 &&
-      load_library(image) != OK)
+      load_cubin_library(image) != OK)
     return c.done(INVALID_IMAGE);
   *module = *modules.insert(new Module).first;
   return OK;
@@ -97,8 +97,8 @@ int fake_cuModuleLoadData(void **module, const void *image) {
 
 int fake_cuModuleUnload(void *module) {
   Call c("cuModuleUnload", Call::context, "%s", "");
-  if (is_recording()) return c.done(refuse_recording());
-  execute_all_queued();
+  if (is_recording()) return c.done(invalidate_recording());
+  execute_all_streams();
   std::lock_guard<std::mutex> held(lock());
   Module *m = static_cast<Module *>(module);
   if (modules.erase(m) == 0) return c.done(INVALID_HANDLE);
@@ -122,7 +122,7 @@ int fake_cuModuleGetFunction(void **function, void *module, const char *name) {
 int fake_cuFuncSetAttribute(void *function, int attribute, int value) {
   Call c("cuFuncSetAttribute", Call::context, "%d = %d", attribute, value);
   if (c.refused()) return c.answer();
-  Function *f = function_of(function);
+  Function *f = find_function(function);
   if (f == nullptr) return c.done(INVALID_HANDLE);
   /* attribute 9 is the preferred shared memory carveout */
   if (attribute == 9 && value >= -1 && value <= 100) return OK;
@@ -132,7 +132,7 @@ int fake_cuFuncSetAttribute(void *function, int attribute, int value) {
 }
 
 static int launch(Call &c, void *function, fake::Launch l, void *stream, void **parameters) {
-  const Function *f = function_of(function);
+  const Function *f = find_function(function);
   if (f == nullptr) return c.done(INVALID_HANDLE);
   if (parameters == nullptr || parameters[0] == nullptr) return c.done(INVALID_VALUE);
   l.kernel = f->kernel;
@@ -144,16 +144,16 @@ static int launch(Call &c, void *function, fake::Launch l, void *stream, void **
       stream, [l, args] { return run_kernel(l, args); }, false));
 }
 
-static const char *name_of(const void *function) {
-  const Function *f = function_of(function);
+static const char *kernel_name_of(const void *function) {
+  const Function *f = find_function(function);
   return f != nullptr ? f->kernel->name : "?";
 }
 
 int fake_cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
                         void *stream, void **parameters, void **extra) {
-  Call c("cuLaunchKernel", Call::context, "%s %ux%ux%u of %ux%ux%u shared %u", name_of(function),
-         grid_x, grid_y, grid_z, block_x, block_y, block_z, shared);
+  Call c("cuLaunchKernel", Call::context, "%s %ux%ux%u of %ux%ux%u shared %u",
+         kernel_name_of(function), grid_x, grid_y, grid_z, block_x, block_y, block_z, shared);
   if (c.refused()) return c.answer();
   if (extra != nullptr) return c.done(INVALID_VALUE);
   return launch(c, function,
@@ -166,7 +166,7 @@ int fake_cuLaunchCooperativeKernel(void *function, unsigned grid_x, unsigned gri
                                    unsigned block_z, unsigned shared, void *stream,
                                    void **parameters) {
   Call c("cuLaunchCooperativeKernel", Call::context, "%s %ux%ux%u of %ux%ux%u shared %u",
-         name_of(function), grid_x, grid_y, grid_z, block_x, block_y, block_z, shared);
+         kernel_name_of(function), grid_x, grid_y, grid_z, block_x, block_y, block_z, shared);
   if (c.refused()) return c.answer();
   return launch(c, function,
                 {nullptr, {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, true},

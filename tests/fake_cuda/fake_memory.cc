@@ -101,7 +101,7 @@ int fake_cuMemGetInfo(size_t *available, size_t *total) {
 int fake_cuMemAlloc(uint64_t *address, size_t bytes) {
   Call c("cuMemAlloc", Call::context, "%zu", bytes);
   if (c.refused()) return c.answer();
-  if (is_recording()) return c.done(refuse_recording());
+  if (is_recording()) return c.done(invalidate_recording());
   if (address == nullptr || bytes == 0) return c.done(INVALID_VALUE);
   std::lock_guard<std::mutex> held(lock());
   size_t *used = &used_bytes[current_device()];
@@ -118,9 +118,9 @@ int fake_cuMemAlloc(uint64_t *address, size_t bytes) {
 int fake_cuMemFree(uint64_t address) {
   Call c("cuMemFree", Call::context, "%s", "");
   if (c.answer() == INVALID_CONTEXT || c.answer() == NOT_INITIALIZED) return c.answer();
-  if (is_recording()) return c.done(refuse_recording());
+  if (is_recording()) return c.done(invalidate_recording());
   if (address == 0) return c.answer();
-  const int before = execute_all_queued();
+  const int before = execute_all_streams();
   std::lock_guard<std::mutex> held(lock());
   auto found = allocations.find(address);
   if (found == allocations.end()) return c.done(INVALID_VALUE);
@@ -138,7 +138,7 @@ int fake_cuMemFree(uint64_t address) {
 int fake_cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
   Call c("cuMemHostAlloc", Call::context, "%zu flags %u", bytes, flags);
   if (c.refused()) return c.answer();
-  if (is_recording()) return c.done(refuse_recording());
+  if (is_recording()) return c.done(invalidate_recording());
   if (memory == nullptr || bytes == 0) return c.done(INVALID_VALUE);
   void *p = nullptr;
   if (posix_memalign(&p, 4096, bytes) != 0) return c.done(OUT_OF_MEMORY);
@@ -151,8 +151,8 @@ int fake_cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
 int fake_cuMemFreeHost(void *memory) {
   Call c("cuMemFreeHost", Call::context, "%s", "");
   if (c.answer() == INVALID_CONTEXT || c.answer() == NOT_INITIALIZED) return c.answer();
-  if (is_recording()) return c.done(refuse_recording());
-  execute_all_queued();
+  if (is_recording()) return c.done(invalidate_recording());
+  execute_all_streams();
   std::lock_guard<std::mutex> held(lock());
   if (pinned.erase(address_of(memory)) == 0) return c.done(INVALID_VALUE);
   free(memory);

@@ -107,7 +107,7 @@ bool run_compiler(const std::vector<std::string> &words, const std::string &mess
 
 /* Writes the text and its headers to the folder. <stdint.h> is left to the system, because
  * gpu_emulated.h includes it too. */
-bool write_all(Folder &folder, const Program &p) {
+bool write_program_files(Folder &folder, const Program &p) {
   bool written = folder.write("text.cc", p.text);
   for (const auto &h : p.headers)
     if (h.first != "stdint.h") written = written && folder.write(h.first, h.second);
@@ -116,7 +116,7 @@ bool write_all(Folder &folder, const Program &p) {
 
 int compile(Program &p) {
   Folder folder;
-  if (folder.path().empty() || !write_all(folder, p)) return INTERNAL;
+  if (folder.path().empty() || !write_program_files(folder, p)) return INTERNAL;
   const std::string library = folder.name("text.so"), messages = folder.name("said");
   std::vector<std::string> words = {FAKE_NVRTC_COMPILER};
   std::istringstream flags(FAKE_NVRTC_FLAGS);

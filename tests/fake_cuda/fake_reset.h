@@ -9,7 +9,7 @@
 
 /* Sets an environment variable of the driver and resets it, so that it counts its calls from 1
  * again. Returns 0 if the driver is not the emulated one. */
-static inline int fake_set(const char *name, const char *value) {
+static inline int fake_set_and_reset(const char *name, const char *value) {
   typedef void reset_fn(void);
   void *driver = dlopen("libcuda.so.1", RTLD_NOW), *found = NULL;
   reset_fn *reset = NULL;

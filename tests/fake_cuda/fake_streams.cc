@@ -59,7 +59,7 @@ Stream *stream_of(void *handle) {
   return is_handle_in(streams, handle) ? static_cast<Stream *>(handle) : nullptr;
 }
 
-int execute_all(const std::vector<Work> &work) {
+int execute_list(const std::vector<Work> &work) {
   int error = lost_error();
   for (size_t i = 0; error == OK && i < work.size(); i++) error = work[i]();
   return error;
@@ -69,12 +69,12 @@ int execute_queued(Stream *s) {
   std::lock_guard<std::recursive_mutex> held(s->busy);
   std::vector<Work> work;
   work.swap(s->queued);
-  return execute_all(work);
+  return execute_list(work);
 }
 
 }  // namespace
 
-int issue(void *stream, Work work, bool now) {
+int issue(void *stream, Work work, bool at_once) {
   Stream *s = stream_of(stream);
   if (s == nullptr) return INVALID_HANDLE;
   std::lock_guard<std::recursive_mutex> held(s->busy);
@@ -84,19 +84,19 @@ int issue(void *stream, Work work, bool now) {
     return (int)OK;
   }
   /* refused, because work on the default stream would wait for the captured stream */
-  if (s == &default_stream && is_recording()) return refuse_recording();
+  if (s == &default_stream && is_recording()) return invalidate_recording();
   s->queued.push_back(std::move(work));
-  return settings().late && !now ? (int)OK : execute_queued(s);
+  return settings().late && !at_once ? (int)OK : execute_queued(s);
 }
 
 bool is_recording() { return recording != nullptr; }
 
-int refuse_recording() {
+int invalidate_recording() {
   recording->invalid = true;
   return CAPTURE_UNSUPPORTED;
 }
 
-int execute_all_queued() {
+int execute_all_streams() {
   std::shared_lock<std::shared_mutex> none_ends(ending);
   std::vector<Stream *> all = {&default_stream};
   {
@@ -144,7 +144,7 @@ int fake_cuStreamSynchronize(void *stream) {
   if (c.refused()) return c.answer();
   Stream *s = stream_of(stream);
   if (s == nullptr) return c.done(INVALID_HANDLE);
-  if (is_recording()) return c.done(refuse_recording());
+  if (is_recording()) return c.done(invalidate_recording());
   return c.done(execute_queued(s));
 }
 
@@ -153,7 +153,7 @@ int fake_cuStreamBeginCapture(void *stream, int mode) {
   if (c.refused()) return c.answer();
   if (!is_handle_in(streams, stream)) return c.done(INVALID_HANDLE);
   if (mode < 0 || mode > 2) return c.done(INVALID_VALUE);
-  if (is_recording()) return c.done(refuse_recording());
+  if (is_recording()) return c.done(invalidate_recording());
   Stream *s = static_cast<Stream *>(stream);
   std::lock_guard<std::recursive_mutex> held(s->busy);
   if (s->recorded) return c.done(CAPTURE_UNSUPPORTED);
@@ -196,10 +196,10 @@ int fake_cuGraphLaunch(void *exec, void *stream) {
   Call c("cuGraphLaunch", Call::context, "%s", "");
   if (c.refused()) return c.answer();
   if (!is_handle_in(execs, exec)) return c.done(INVALID_HANDLE);
-  if (is_recording()) return c.done(refuse_recording());
+  if (is_recording()) return c.done(invalidate_recording());
   const std::vector<Work> work = static_cast<Graph *>(exec)->work;
   return c.done(issue(
-      stream, [work] { return execute_all(work); }, false));
+      stream, [work] { return execute_list(work); }, false));
 }
 
 int fake_cuGraphExecDestroy(void *exec) {
@@ -229,7 +229,7 @@ int fake_cuEventCreate(void **event, unsigned flags) {
 int fake_cuEventDestroy(void *event) {
   Call c("cuEventDestroy", Call::context, "%s", "");
   if (!is_handle_in(events, event)) return c.done(INVALID_HANDLE);
-  execute_all_queued(); /* a stream may still have queued work that records the event */
+  execute_all_streams(); /* a stream may still have queued work that records the event */
   destroy_handle(events, static_cast<Event *>(event));
   return c.answer();
 }
@@ -257,8 +257,8 @@ int fake_cuEventSynchronize(void *event) {
   if (c.refused()) return c.answer();
   if (!is_handle_in(events, event)) return c.done(INVALID_HANDLE);
   if (static_cast<Event *>(event)->captured) return c.done(CAPTURED_EVENT);
-  if (is_recording()) return c.done(refuse_recording());
-  return c.done(execute_all_queued());
+  if (is_recording()) return c.done(invalidate_recording());
+  return c.done(execute_all_streams());
 }
 
 int fake_cuEventElapsedTime(float *milliseconds, void *begin, void *end) {

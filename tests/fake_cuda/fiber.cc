@@ -110,7 +110,7 @@ fake_fiber_swap:
 /* words on a new stack: modes, six registers, return address, and a zero above it */
 enum { SAVED = 9 };
 
-static void *new_stack(char *top) {
+static void *prepare_stack(char *top) {
   uint64_t *sp = reinterpret_cast<uint64_t *>(top) - SAVED;
   memset(sp, 0, SAVED * sizeof *sp);
   uint32_t modes = 0;
@@ -160,7 +160,7 @@ fake_fiber_swap:
 )");
 enum { SAVED = 22 };
 
-static void *new_stack(char *top) {
+static void *prepare_stack(char *top) {
   uint64_t *sp = reinterpret_cast<uint64_t *>(top) - SAVED;
   memset(sp, 0, SAVED * sizeof *sp);
   sp[11] = reinterpret_cast<uint64_t>(&enter_fiber); /* x30 */
@@ -198,7 +198,7 @@ void Fiber::begin(Entry *entry, void *user) {
   makecontext(c, enter_fiber, 0);
   place_.at = c;
 #else
-  place_.at = new_stack(memory_ + PAGE + STACK);
+  place_.at = prepare_stack(memory_ + PAGE + STACK);
 #endif
 }
 

@@ -141,7 +141,7 @@ VT_GPU_EXPORT unsigned vt_gpu_block_barrier(unsigned value);
  * `from`; a vote returns a mask of the lanes whose value is not 0. */
 VT_GPU_EXPORT uint64_t vt_gpu_warp_exchange(vt_gpu_warp_op what, unsigned mask, uint64_t value,
                                             unsigned from);
-VT_GPU_EXPORT unsigned vt_gpu_active(); /* mask of the warp's lanes that have not ended */
+VT_GPU_EXPORT unsigned vt_gpu_active_mask(); /* mask of the warp's lanes that have not ended */
 VT_GPU_EXPORT unsigned vt_gpu_lane();
 
 VT_GPU_FN void __syncthreads() { vt_gpu_block_barrier(0); }
@@ -151,7 +151,7 @@ VT_GPU_FN int __syncthreads_and(int p) { return vt_gpu_block_barrier(p == 0) == 
 VT_GPU_FN void __syncwarp(unsigned mask = 0xffffffffu) {
   vt_gpu_warp_exchange(VT_GPU_SYNCWARP, mask, 0, 0);
 }
-VT_GPU_FN unsigned __activemask() { return vt_gpu_active(); }
+VT_GPU_FN unsigned __activemask() { return vt_gpu_active_mask(); }
 VT_GPU_FN unsigned __ballot_sync(unsigned mask, int p) {
   return (unsigned)vt_gpu_warp_exchange(VT_GPU_BALLOT, mask, p != 0, 0);
 }

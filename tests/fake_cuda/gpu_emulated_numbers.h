@@ -115,7 +115,7 @@ VT_GPU_FN double __fma_rn(double a, double b, double c) { return __builtin_fma(a
 /* Converts to an integer as the device does: to the nearest representable one. NaN gives 0, except
  * to or from 64 bits: then it gives only the highest bit. */
 template <class To, class From>
-VT_GPU_FN To vt_gpu_to_integer(From x) {
+VT_GPU_FN To vt_gpu_saturate_to_integer(From x) {
   typedef std::numeric_limits<To> limits;
   /* 1 above the greatest integer, a power of two, so the conversion is exact */
   const From above = (From)(limits::max() / 2 + 1) * 2;
@@ -125,11 +125,17 @@ VT_GPU_FN To vt_gpu_to_integer(From x) {
   if (x < (From)limits::min()) return limits::min();
   return (To)x;
 }
-#define VT_GPU_TO_INTEGER(name, To, From)                                                    \
-  VT_GPU_FN To name##_rz(From x) { return vt_gpu_to_integer<To>((From)__builtin_trunc(x)); } \
-  VT_GPU_FN To name##_rn(From x) { return vt_gpu_to_integer<To>((From)__builtin_rint(x)); }  \
-  VT_GPU_FN To name##_rd(From x) { return vt_gpu_to_integer<To>((From)__builtin_floor(x)); } \
-  VT_GPU_FN To name##_ru(From x) { return vt_gpu_to_integer<To>((From)__builtin_ceil(x)); }
+#define VT_GPU_TO_INTEGER(name, To, From)                            \
+  VT_GPU_FN To name##_rz(From x) {                                   \
+    return vt_gpu_saturate_to_integer<To>((From)__builtin_trunc(x)); \
+  }                                                                  \
+  VT_GPU_FN To name##_rn(From x) {                                   \
+    return vt_gpu_saturate_to_integer<To>((From)__builtin_rint(x));  \
+  }                                                                  \
+  VT_GPU_FN To name##_rd(From x) {                                   \
+    return vt_gpu_saturate_to_integer<To>((From)__builtin_floor(x)); \
+  }                                                                  \
+  VT_GPU_FN To name##_ru(From x) { return vt_gpu_saturate_to_integer<To>((From)__builtin_ceil(x)); }
 VT_GPU_TO_INTEGER(__float2int, int, float)
 VT_GPU_TO_INTEGER(__float2uint, unsigned, float)
 VT_GPU_TO_INTEGER(__float2ll, long long, float)

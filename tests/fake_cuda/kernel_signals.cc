@@ -36,7 +36,7 @@ void on_signal(int number, siginfo_t *info, void *) {
   stop(ILLEGAL_ADDRESS, text);
 }
 
-void catch_signals() {
+void install_signal_handlers() {
   struct sigaction action = {};
   action.sa_sigaction = on_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
@@ -49,7 +49,7 @@ void catch_signals() {
 
 Signals::Signals() : stack_(malloc(SIGNAL_STACK)) {
   static std::once_flag once;
-  std::call_once(once, catch_signals);
+  std::call_once(once, install_signal_handlers);
   stack_t own = {};
   if (stack_ == nullptr || sigaltstack(nullptr, &own) != 0) return;
   if ((own.ss_flags & SS_DISABLE) == 0) return; /* the thread already has a signal stack */

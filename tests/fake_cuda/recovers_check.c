@@ -70,7 +70,7 @@ static vt_program *new_program(const vt_model *m, const char *backend, vt_diag *
 
 /* Runs p. Returns 1 if the result has the digest `want`, 0 if the run failed with a message, -1
  * otherwise. */
-static int try_run(vt_program *p, const digest *want, vt_diag *d) {
+static int run_and_compare_digest(vt_program *p, const digest *want, vt_diag *d) {
   digest got;
   *d = (vt_diag){0};
   const vt_status s = vt_program_run(p, d);
@@ -84,14 +84,16 @@ typedef struct trio {
   vt_program *cpu, *first, *second;
 } trio;
 
-static int new_programs(const struct failure *s, const vt_model *m, trio *t, vt_diag *d) {
-  if (!s->late && !fake_set("FAKE_CUDA_FAIL", s->call)) return 0;
+static int new_trio_of_programs(const struct failure *s, const vt_model *m, trio *t, vt_diag *d) {
+  if (!s->late && !fake_set_and_reset("FAKE_CUDA_FAIL", s->call)) return 0;
   t->cpu = new_program(m, "cpu", d);
   t->first = new_program(m, "cuda", d);
   if (t->first == NULL && !s->lost) t->first = new_program(m, "cuda", d);
   t->second = new_program(m, "cuda", d);
   if (t->cpu == NULL || (!s->lost && (t->first == NULL || t->second == NULL))) return 0;
-  return s->late ? t->first != NULL && t->second != NULL && fake_set("FAKE_CUDA_FAIL", s->call) : 1;
+  return s->late ? t->first != NULL && t->second != NULL &&
+                       fake_set_and_reset("FAKE_CUDA_FAIL", s->call)
+                 : 1;
 }
 
 /* Runs the program for which the call fails several times and checks how often it fails. If the
@@ -99,7 +101,7 @@ static int new_programs(const struct failure *s, const vt_model *m, trio *t, vt_
 static int check_recovery(const struct failure *s, vt_program *p, const digest *want, vt_diag *d) {
   int failed = p == NULL, last = 0;
   for (int i = 0; p != NULL && i < TRIES; i++) {
-    last = try_run(p, want, d);
+    last = run_and_compare_digest(p, want, d);
     if (last < 0) {
       fprintf(stderr, "%s: wrong at try %d: %s\n", s->call, i, d->text);
       return 0;
@@ -119,29 +121,31 @@ static int check_recovery(const struct failure *s, vt_program *p, const digest *
 
 /* Checks the other programs: the CPU's works, and the second GPU program works unless the device is
  * lost; then it must fail with a message. */
-static int check_others(const struct failure *s, const trio *t, const digest *want, vt_diag *d) {
-  if (try_run(t->cpu, want, d) != 1) {
+static int check_other_programs(const struct failure *s, const trio *t, const digest *want,
+                                vt_diag *d) {
+  if (run_and_compare_digest(t->cpu, want, d) != 1) {
     fprintf(stderr, "%s: the program on the CPU: %s\n", s->call, d->text);
     return 0;
   }
-  if (t->second == NULL || try_run(t->second, want, d) == (s->lost ? 0 : 1)) return 1;
+  if (t->second == NULL || run_and_compare_digest(t->second, want, d) == (s->lost ? 0 : 1))
+    return 1;
   fprintf(stderr, "%s: the other program on the GPU: %s\n", s->call, d->text);
   return 0;
 }
 
 /* Runs one case in a child process; returns its exit status. */
-static int check_failure(const struct failure *s, const char *path) {
+static int run_failure_case(const struct failure *s, const char *path) {
   vt_diag d = {0};
   vt_model *m = NULL;
   trio t = {0};
   digest want;
   if (vt_model_read(path, NULL, &m, &d) != VT_OK) return 2;
-  if (!new_programs(s, m, &t, &d)) {
+  if (!new_trio_of_programs(s, m, &t, &d)) {
     fprintf(stderr, "%s: %s\n", s->call, d.text);
     return 2;
   }
   if (vt_program_run(t.cpu, &d) != VT_OK || vt_program_digest(t.cpu, want.b, &d) != VT_OK) return 2;
-  const int right = check_recovery(s, t.first, &want, &d) && check_others(s, &t, &want, &d);
+  const int right = check_recovery(s, t.first, &want, &d) && check_other_programs(s, &t, &want, &d);
   vt_program_free(t.first);
   vt_program_free(t.second);
   vt_program_free(t.cpu);
@@ -160,33 +164,33 @@ static const char lookup_model[] =
     "}\n";
 enum { CALLS = 6 }; /* the number of calls to try: at least as many as a run makes */
 
-static vt_status run_lookup(vt_program *p, int32_t last, vt_diag *d) {
-  int32_t i[3] = {0, 4, last};
+static vt_status run_lookup(vt_program *p, int32_t last_index, vt_diag *d) {
+  int32_t i[3] = {0, 4, last_index};
   const vt_tensor t = {.dtype = VT_DTYPE_I32, .rank = 1, .dim = {3}, .data = i};
   *d = (vt_diag){0};
   VT_TRY(vt_program_set_input(p, "i", &t, d));
   return vt_program_run(p, d);
 }
 
-/* A run has an index fault and fails at call number `at`; the next run has valid indices and must
- * succeed. */
-static int check_forgotten_fault(vt_program *p, const char *what, int at) {
+/* A run has an index fault and fails at call `number` of `entry`; the next run has valid indices
+ * and must succeed. */
+static int check_forgotten_fault(vt_program *p, const char *entry, int number) {
   vt_diag d;
   char call[40];
-  snprintf(call, sizeof call, "%s:%d=2", what, at);
-  if (!fake_set("FAKE_CUDA_FAIL", call)) return 0;
+  snprintf(call, sizeof call, "%s:%d=2", entry, number);
+  if (!fake_set_and_reset("FAKE_CUDA_FAIL", call)) return 0;
   const vt_status first = run_lookup(p, 5, &d);
   if (first != VT_NOMEM && first != VT_RANGE) {
     fprintf(stderr, "%s: %s\n", call, d.text);
     return 0;
   }
-  if (!fake_set("FAKE_CUDA_FAIL", "")) return 0;
+  if (!fake_set_and_reset("FAKE_CUDA_FAIL", "")) return 0;
   if (run_lookup(p, 3, &d) == VT_OK && run_lookup(p, 5, &d) == VT_RANGE) return 1;
   fprintf(stderr, "after %s (%s): %s\n", call, vt_status_name(first), d.text);
   return 0;
 }
 
-static int check_all_forgotten(const char *what) {
+static int check_faults_forgotten_at_calls(const char *entry) {
   const vt_options o = {.size = sizeof o, .backend = "cuda"};
   vt_diag d = {0};
   vt_model *m = NULL;
@@ -194,7 +198,7 @@ static int check_all_forgotten(const char *what) {
   for (int at = 1; at <= CALLS && right; at++) {
     vt_program *p = NULL;
     right = vt_program_new(m, &o, &p, &d) == VT_OK && vt_program_init_params(p, 0, &d) == VT_OK &&
-            check_forgotten_fault(p, what, at);
+            check_forgotten_fault(p, entry, at);
     vt_program_free(p);
   }
   if (d.text[0] != 0) fprintf(stderr, "%s\n", d.text);
@@ -210,13 +214,14 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizeof failures / sizeof *failures; i++) {
     int status = 0;
     const pid_t child = fork();
-    if (child == 0) _exit(check_failure(&failures[i], argv[1]));
+    if (child == 0) _exit(run_failure_case(&failures[i], argv[1]));
     if (child < 0 || waitpid(child, &status, 0) != child) return 2;
     if (status == 0) continue;
     failed++;
     printf("FAILED: after %s%s\n", failures[i].late ? "a late " : "", failures[i].call);
   }
-  if (!check_all_forgotten("cuLaunchKernel") || !check_all_forgotten("cuStreamSynchronize")) {
+  if (!check_faults_forgotten_at_calls("cuLaunchKernel") ||
+      !check_faults_forgotten_at_calls("cuStreamSynchronize")) {
     failed++;
     printf("FAILED: an index of a run that failed\n");
   }

@@ -29,16 +29,16 @@ static void *count_allocation(void *user, void *p, size_t old, size_t n) {
   return realloc(p, n);
 }
 
-static void check_status(vt_status s, const vt_diag *d) {
+static void exit_if_failed(vt_status s, const vt_diag *d) {
   if (s == VT_OK) return;
   fprintf(stderr, "steady_check: %s\n", d->text);
   exit(2);
 }
 
 /* Makes the driver log its calls to a new file. */
-static void start_log(const char *log) {
+static void log_calls_to_new_file(const char *log) {
   remove(log);
-  if (fake_set("FAKE_CUDA_LOG", log)) return;
+  if (fake_set_and_reset("FAKE_CUDA_LOG", log)) return;
   fprintf(stderr, "steady_check: this is not the driver of tests/fake_cuda\n");
   exit(2);
 }
@@ -48,12 +48,12 @@ static void run_once(vt_program *p, float shift) {
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {ROWS, WIDTH}, .data = x};
   vt_diag d = {0};
   for (int i = 0; i < ROWS * WIDTH; i++) x[i] = (float)(i % 37) / 16.0f - shift;
-  check_status(vt_program_set_input(p, "x", &t, &d), &d);
-  check_status(vt_program_run(p, &d), &d);
+  exit_if_failed(vt_program_set_input(p, "x", &t, &d), &d);
+  exit_if_failed(vt_program_run(p, &d), &d);
 }
 
 /* Returns 1 for a call that allocates or prepares something and must not occur in every run. */
-static int is_costly(const char *line) {
+static int is_costly_call(const char *line) {
   static const char *const calls[] = {"cuMemAlloc",
                                       "cuMemHostAlloc",
                                       "cuMemFree",
@@ -68,14 +68,14 @@ static int is_costly(const char *line) {
   return 0;
 }
 
-static unsigned read_log(const char *log, unsigned *graphs) {
+static unsigned count_costly_calls(const char *log, unsigned *graphs) {
   unsigned costly = 0;
   char line[512];
   FILE *f = fopen(log, "r");
   *graphs = 0;
   while (f != NULL && fgets(line, sizeof line, f) != NULL) {
     *graphs += strncmp(line, "cuGraphLaunch", 13) == 0;
-    if (!is_costly(line)) continue;
+    if (!is_costly_call(line)) continue;
     printf("a run of a warm program asks for %s", line);
     costly++;
   }
@@ -85,7 +85,8 @@ static unsigned read_log(const char *log, unsigned *graphs) {
 
 /* Returns the number of violations. Each run must launch at least `graphs` graphs, and all runs the
  * same number. */
-static unsigned check_steady(const vt_model *m, const char *log, int streams, unsigned graphs) {
+static unsigned count_steady_violations(const vt_model *m, const char *log, int streams,
+                                        unsigned graphs) {
   const vt_alloc a = {.resize = count_allocation};
   const vt_binding bind = {"B", ROWS};
   const vt_options o = {.size = sizeof o,
@@ -97,14 +98,14 @@ static unsigned check_steady(const vt_model *m, const char *log, int streams, un
   vt_program *p = NULL;
   vt_diag d = {0};
   unsigned launched;
-  check_status(vt_program_new(m, &o, &p, &d), &d);
-  check_status(vt_program_init_params(p, 0, &d), &d);
+  exit_if_failed(vt_program_new(m, &o, &p, &d), &d);
+  exit_if_failed(vt_program_init_params(p, 0, &d), &d);
   for (int i = 0; i < WARM; i++) run_once(p, (float)i);
-  start_log(log);
+  log_calls_to_new_file(log);
   const unsigned long before = allocations;
   for (int i = 0; i < RUNS; i++) run_once(p, (float)i);
   const unsigned long taken = allocations - before;
-  unsigned failed = read_log(log, &launched);
+  unsigned failed = count_costly_calls(log, &launched);
   if (taken != 0) printf("%d runs of a warm program allocate %lu times\n", RUNS, taken);
   if (launched < graphs * RUNS || launched % RUNS != 0)
     failed += printf("%d runs are %u graphs\n", RUNS, launched) > 0;
@@ -143,24 +144,25 @@ enum {
   MODELS = sizeof model_files / sizeof *model_files
 }; /* the last entry, NULL, stands for the model `branches` */
 
-static vt_model *read_model(const char *path, const char *name) {
+static vt_model *read_model_in_folder_of(const char *path, const char *name) {
   char other[4096];
   vt_model *m = NULL;
   vt_diag d = {0};
   const char *slash = strrchr(path, '/');
   const int n = slash != NULL ? (int)(slash - path) + 1 : 0;
   snprintf(other, sizeof other, "%.*s%s", n, path, name != NULL ? name : "");
-  check_status(name != NULL ? vt_model_read(other, NULL, &m, &d)
-                            : vt_model_parse(branches, sizeof branches - 1, NULL, &m, &d),
-               &d);
+  exit_if_failed(name != NULL ? vt_model_read(other, NULL, &m, &d)
+                              : vt_model_parse(branches, sizeof branches - 1, NULL, &m, &d),
+                 &d);
   return m;
 }
 
-static unsigned count_calls(const char *log, const char *of) {
+static unsigned count_calls(const char *log, const char *name) {
   unsigned n = 0;
   char line[512];
   FILE *f = fopen(log, "r");
-  while (f != NULL && fgets(line, sizeof line, f) != NULL) n += strncmp(line, of, strlen(of)) == 0;
+  while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    n += strncmp(line, name, strlen(name)) == 0;
   if (f != NULL) fclose(f);
   return n;
 }
@@ -168,23 +170,23 @@ static unsigned count_calls(const char *log, const char *of) {
 enum { BATCH = 2, STEPS = 16 };
 
 /* Sets all elements of the input to `sign`, so that their sum has this sign. */
-static void set_sign(vt_program *p, float sign) {
+static void set_input_sign(vt_program *p, float sign) {
   float x[BATCH * STEPS];
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 2, .dim = {BATCH, STEPS}, .data = x};
   vt_diag d = {0};
   for (int i = 0; i < BATCH * STEPS; i++) x[i] = sign;
-  check_status(vt_program_set_input(p, "x", &t, &d), &d);
+  exit_if_failed(vt_program_set_input(p, "x", &t, &d), &d);
 }
 
 /* Bits of an exit status, for what neither a run nor reading its results may do. */
-enum { LOADS = 1, RECORDS = 4 }; /* bit 2 is not used: 2 is the exit status of check_status */
+enum { LOADS = 1, RECORDS = 4 }; /* bit 2 is not used: 2 is the exit status of exit_if_failed */
 
 static int find_violations_of_run(vt_program *p, int branched, const char *log) {
   vt_diag d = {0};
   uint8_t digest[32];
-  start_log(log);
-  check_status(vt_program_run(p, &d), &d);
-  check_status(vt_program_digest(p, digest, &d), &d);
+  log_calls_to_new_file(log);
+  exit_if_failed(vt_program_run(p, &d), &d);
+  exit_if_failed(vt_program_digest(p, digest, &d), &d);
   const int loads = count_calls(log, "cuModule") + count_calls(log, "cuFunc") > 0;
   const int records = branched && count_calls(log, "cuStreamBeginCapture") > 0;
   return (loads ? LOADS : 0) | (records ? RECORDS : 0);
@@ -197,22 +199,22 @@ static int find_violations(const vt_model *m, int branched, const char *log) {
       .size = sizeof o, .backend = "cuda", .n_bind = vt_model_dims(m), .bind = bind};
   vt_program *p = NULL;
   vt_diag d = {0};
-  check_status(vt_program_new(m, &o, &p, &d), &d);
-  check_status(vt_program_init_params(p, 0, &d), &d);
-  if (branched) set_sign(p, 1);
-  check_status(vt_program_random_inputs(p, 7, &d), &d);
+  exit_if_failed(vt_program_new(m, &o, &p, &d), &d);
+  exit_if_failed(vt_program_init_params(p, 0, &d), &d);
+  if (branched) set_input_sign(p, 1);
+  exit_if_failed(vt_program_random_inputs(p, 7, &d), &d);
   int found = find_violations_of_run(p, branched, log);
-  if (branched) set_sign(p, -1);
+  if (branched) set_input_sign(p, -1);
   if (branched) found |= find_violations_of_run(p, branched, log);
   vt_program_free(p);
   return found;
 }
 
-static unsigned check_loads(const char *path, const char *log) {
+static unsigned check_runs_load_nothing(const char *path, const char *log) {
   unsigned failed = 0;
   for (int i = 0; i < MODELS; i++) {
     int status = 0;
-    vt_model *m = read_model(path, model_files[i]);
+    vt_model *m = read_model_in_folder_of(path, model_files[i]);
     const pid_t child = fork();
     if (child == 0) _exit(find_violations(m, model_files[i] == NULL, log));
     if (child < 0 || waitpid(child, &status, 0) != child) exit(2);
@@ -233,9 +235,9 @@ int main(int argc, char **argv) {
   char log[64];
   if (argc != 2) return 2;
   snprintf(log, sizeof log, "steady_check.%ld.log", (long)getpid());
-  check_status(vt_model_read(argv[1], NULL, &m, &d), &d);
-  unsigned failed = check_loads(argv[1], log);
-  failed += check_steady(m, log, 0, 1) + check_steady(m, log, 1, 2);
+  exit_if_failed(vt_model_read(argv[1], NULL, &m, &d), &d);
+  unsigned failed = check_runs_load_nothing(argv[1], log);
+  failed += count_steady_violations(m, log, 0, 1) + count_steady_violations(m, log, 1, 2);
   vt_model_free(m);
   remove(log);
   printf("steady: %d runs twice, %u failures\n", RUNS, failed);

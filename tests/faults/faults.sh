@@ -289,7 +289,7 @@ change fs_tables.inc 's/0x1\.0b5586p\+0f, 0x1\.9f3122p/0x1.0b5586p+0f, 0x1.9f392
 compile "$work/wrong" float_float_test
 expect_failure "a bit flipped in fs_exp_table" "float_float_test exp:64"
 copy_sources
-change fs_exp.inc 's/(fs_round_test\(fs_exp_from_parts\(c, fs_exp_r_minus_1\(r, r_lo\)\), )[^)]*/\10.0f/'
+change fs_exp.inc 's/(fs_round_test\(fs_exp_from_parts\(c, fs_expm1_of_r\(r, r_lo\)\), )[^)]*/\10.0f/'
 compile "$work/wrong" float_float_test
 expect_failure "a bound of 0 in the rounding test of exp" "float_float_test exp:64"
 

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 /* The parser reads at most this many bytes. A longer printed form is not parsed again. */
 enum { TEXT_MAX = 64 * 1024 * 1024 };
 
-static void check_failure(vt_status s, const vt_diag *d) {
+static void check_failure_has_message(vt_status s, const vt_diag *d) {
   if (d->code != s || d->text[0] == 0) abort();
   if (d->line == 0 && s != VT_NOMEM && s != VT_LIMIT) abort();
 }
@@ -42,7 +42,7 @@ static vt_hash256 check_bytes(const uint8_t *data, size_t size) {
   vt_diag d = {0};
   const vt_status s = vt_parse((const char *)data, size, vt_alloc_default(), &g, &d);
   if (s != VT_OK) {
-    check_failure(s, &d);
+    check_failure_has_message(s, &d);
     return vt_hash_bytes(d.text, strlen(d.text));
   }
   vt_text first = print_graph(g);

@@ -29,7 +29,7 @@ static vt_graph *parse_model(uint32_t i) {
   return g;
 }
 
-static void check_plan(const vt_plan *p, const char *text, size_t n) {
+static void check_accepted_plan(const vt_plan *p, const char *text, size_t n) {
   vt_text again;
   vt_diag d = {0};
   if (vt_plan_verify(p, &d) != VT_OK) abort();
@@ -60,7 +60,7 @@ static void check_printed_plans(void) {
     vt_text_init(&text, vt_alloc_default());
     vt_plan_print(built, 1, &text);
     if (vt_plan_parse(g, text.s, text.n, vt_alloc_default(), &read, NULL) != VT_OK) abort();
-    check_plan(read, text.s, text.n);
+    check_accepted_plan(read, text.s, text.n);
     vt_text_done(&text);
     vt_plan_free(read);
     vt_plan_free(built);
@@ -75,7 +75,7 @@ static vt_hash256 check_bytes(const uint8_t *data, size_t size) {
   vt_graph *g = parse_model(data[0] % MODELS);
   const char *text = (const char *)data + 1;
   const vt_status s = vt_plan_parse(g, text, size - 1, vt_alloc_default(), &p, &d);
-  if (s == VT_OK) check_plan(p, text, size - 1);
+  if (s == VT_OK) check_accepted_plan(p, text, size - 1);
   if (s != VT_OK && (p != NULL || d.code != s || d.text[0] == 0)) abort();
   if (s != VT_OK && s != VT_FORMAT && s != VT_NOMEM) abort();
   vt_plan_free(p);

@@ -21,7 +21,7 @@ static vt_status need_no_scratch(void *self, const vt_bk_step *step, uint64_t *o
   return VT_OK;
 }
 
-static void check_accepted(const vt_cached_plan *k, const uint8_t *data, size_t size) {
+static void check_accepted_entry(const vt_cached_plan *k, const uint8_t *data, size_t size) {
   vt_text again;
   if (vt_graph_verify(k->g, NULL) != VT_OK || vt_plan_verify(k->plan, NULL) != VT_OK) abort();
   vt_text_init(&again, vt_alloc_default());
@@ -40,7 +40,7 @@ static vt_hash256 check_bytes(const uint8_t *data, size_t size) {
   vt_fpenv_enter(&saved);
   const vt_status s =
       vt_cached_plan_parse(data, size, key, sizeof key - 1, &list, &t, vt_alloc_default(), &k, &d);
-  if (s == VT_OK) check_accepted(k, data, size);
+  if (s == VT_OK) check_accepted_entry(k, data, size);
   if (s != VT_OK && (k != NULL || d.code != s || d.text[0] == 0)) abort();
   if (s != VT_OK && s != VT_FORMAT && s != VT_NAME && s != VT_NOMEM) abort();
   vt_cached_plan_release(k);

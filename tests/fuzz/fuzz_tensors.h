@@ -40,7 +40,7 @@ static inline vt_hash256 hash_outcome(vt_status s, const vt_diag *d, vt_archive 
   return vt_hash_done(&h);
 }
 
-static inline vt_hash256 read_with(vt_reader_fn *reader, const uint8_t *data, size_t size) {
+static inline vt_hash256 hash_of_read(vt_reader_fn *reader, const uint8_t *data, size_t size) {
   const vt_source src = vt_source_from_memory(data, size);
   vt_archive *ar = NULL;
   vt_diag d = {.code = VT_OK};
@@ -49,7 +49,7 @@ static inline vt_hash256 read_with(vt_reader_fn *reader, const uint8_t *data, si
 }
 
 static inline int read_twice(vt_reader_fn *reader, const uint8_t *data, size_t size) {
-  const vt_hash256 a = read_with(reader, data, size), b = read_with(reader, data, size);
+  const vt_hash256 a = hash_of_read(reader, data, size), b = hash_of_read(reader, data, size);
   if (memcmp(&a, &b, sizeof a) != 0) abort();
   return 0;
 }

@@ -25,7 +25,7 @@
 enum graph_form {
   GRAPH_NEGATIVE = 10, /* -value */
   GRAPH_WIDE = 11,     /* value * 256 + the next byte */
-  GRAPH_SYMBOLIC = 12, /* a dimension with symbols, which graph_poly computes from the value */
+  GRAPH_SYMBOLIC = 12, /* the dimension with symbols that graph_symbolic_dim makes of the value */
   GRAPH_EXTREME = 13,  /* an entry of a table of extreme numbers */
   GRAPH_RAW = 14       /* the next eight bytes, little-endian */
 };
@@ -59,7 +59,7 @@ typedef struct graph_decoded {
 /* Aborts if the builder or the verifier refuses a node that the op table accepts. */
 graph_decoded graph_decode(const uint8_t *data, size_t size);
 /* Returns the symbolic dimension number `which` (0..15), made of the symbols declared in `dims`. */
-int64_t graph_poly(vt_dims *dims, uint32_t which);
+int64_t graph_symbolic_dim(vt_dims *dims, uint32_t which);
 
 /* Returns the gradient graph of a bound graph. Its inputs are those of g and dy.NAME for every
  * float output; its outputs are dx.NAME for every input that a gradient reaches. Returns NULL if

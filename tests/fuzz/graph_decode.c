@@ -49,7 +49,7 @@ static int64_t combine_dims(vt_dims *dims, int product, int64_t a, int64_t b) {
   return out;
 }
 
-int64_t graph_poly(vt_dims *dims, uint32_t which) {
+int64_t graph_symbolic_dim(vt_dims *dims, uint32_t which) {
   int64_t s = 0, t = 0;
   if (!vt_dim_find(dims, graph_symbol[0], &s)) return which;
   if (!vt_dim_find(dims, graph_symbol[1], &t)) t = s;
@@ -89,7 +89,7 @@ static int64_t read_number(decoder *f, vt_dims *dims) {
     case GRAPH_WIDE:
       return low * 256 + read_byte(f);
     case GRAPH_SYMBOLIC:
-      return dims == NULL ? low : graph_poly(dims, low);
+      return dims == NULL ? low : graph_symbolic_dim(dims, low);
     case GRAPH_EXTREME:
       return extreme[low % (sizeof extreme / sizeof *extreme)];
     case GRAPH_RAW:
@@ -100,7 +100,7 @@ static int64_t read_number(decoder *f, vt_dims *dims) {
 }
 
 /* Reads the bits of a literal, which may have any value. */
-static int64_t read_bits(decoder *f) {
+static int64_t read_literal_bits(decoder *f) {
   if (f->n != 0 && *f->p >> 4 != GRAPH_RAW) return read_number(f, NULL);
   (void)read_byte(f);
   return (int64_t)read_u64(f);
@@ -128,7 +128,7 @@ static void read_list(decoder *f, vt_attr_list *l, vt_dims *dims) {
 }
 
 /* Returns the attribute word with this number, or `none` if there is no such word. */
-static int64_t word_of_byte(uint32_t b) {
+static int64_t attr_word_of_byte(uint32_t b) {
   return vt_word_text(b & 63) != NULL ? b & 63 : VT_WORD_none;
 }
 
@@ -142,7 +142,7 @@ static void read_text(decoder *f, vt_attr_text *t) {
   }
 }
 
-static void read_field(decoder *f, void *attrs, const vt_attr_field *a, vt_dims *dims) {
+static void read_attr_field(decoder *f, void *attrs, const vt_attr_field *a, vt_dims *dims) {
   if (!a->required && (read_byte(f) & 1) != 0) return; /* the attribute keeps its default */
   switch (a->kind) {
     case VT_ATTR_FLAG:
@@ -155,7 +155,7 @@ static void read_field(decoder *f, void *attrs, const vt_attr_field *a, vt_dims 
       *vt_attr_int(attrs, a) = dtype_of_byte(read_byte(f));
       break;
     case VT_ATTR_WORD:
-      *vt_attr_int(attrs, a) = word_of_byte(read_byte(f));
+      *vt_attr_int(attrs, a) = attr_word_of_byte(read_byte(f));
       break;
     case VT_ATTR_ORDER:
       *vt_attr_int(attrs, a) = VT_ORDER_FMA256;
@@ -171,7 +171,7 @@ static void read_field(decoder *f, void *attrs, const vt_attr_field *a, vt_dims 
       read_text(f, vt_attr_string(attrs, a));
       break;
     case VT_ATTR_BITS:
-      *vt_attr_int(attrs, a) = read_bits(f);
+      *vt_attr_int(attrs, a) = read_literal_bits(f);
       break;
     case VT_ATTR_DIM:
       *vt_attr_int(attrs, a) = read_number(f, dims);
@@ -185,7 +185,7 @@ static void read_field(decoder *f, void *attrs, const vt_attr_field *a, vt_dims 
 
 static void read_attrs(decoder *f, void *attrs, const vt_attr_group *group, vt_dims *dims) {
   memcpy(attrs, group->defaults, group->size);
-  for (uint32_t i = 0; i < group->n_fields; i++) read_field(f, attrs, &group->fields[i], dims);
+  for (uint32_t i = 0; i < group->n_fields; i++) read_attr_field(f, attrs, &group->fields[i], dims);
 }
 
 /* ---- ports ---- */
@@ -201,8 +201,8 @@ static int is_small_type(const decoder *f, const vt_dims *dims, const vt_type *t
   return vt_type_size(&t, &count, &bytes, NULL) == VT_OK && count <= GRAPH_ELEMENTS;
 }
 
-static vt_type read_port_type(decoder *f, vt_dims *dims, uint32_t first) {
-  vt_type t = {.dtype = dtype_of_byte(first), .rank = read_below(f, VT_MAX_RANK + 1)};
+static vt_type read_port_type(decoder *f, vt_dims *dims, uint32_t type_byte) {
+  vt_type t = {.dtype = dtype_of_byte(type_byte), .rank = read_below(f, VT_MAX_RANK + 1)};
   for (uint32_t i = 0; i < t.rank; i++) {
     t.dim[i] = read_number(f, dims);
     if (!vt_dim_is_symbolic(t.dim[i]) && (t.dim[i] < 0 || t.dim[i] > GRAPH_ELEMENTS)) t.dim[i] = 1;
@@ -267,7 +267,8 @@ static uint32_t read_operand(decoder *f, const vt_graph_builder *gb) {
 }
 
 /* Returns the value if it has this type, else the nearest before it that has, else new zeros. */
-static uint32_t value_with_type(vt_graph_builder *gb, uint32_t value, const vt_type *type) {
+static uint32_t find_or_add_value_of_type(vt_graph_builder *gb, uint32_t value,
+                                          const vt_type *type) {
   const vt_type t = *type;
   for (uint32_t v = value + 1; v-- > 0;)
     if (vt_type_equal(&gb->g->values[v].type, &t)) return v;
@@ -276,7 +277,7 @@ static uint32_t value_with_type(vt_graph_builder *gb, uint32_t value, const vt_t
 }
 
 /* Returns 1 if the op's rules accept the node and its results are small enough to run. */
-static int is_accepted(const decoder *f, const vt_op_info *op, const vt_rule *r) {
+static int is_accepted_and_small(const decoder *f, const vt_op_info *op, const vt_rule *r) {
   vt_type out[VT_MAX_RESULTS];
   vt_diag d = {.code = VT_OK};
   uint32_t n = 0;
@@ -323,10 +324,10 @@ static void add_node_without_bodies(vt_graph_builder *gb, decoder *f, node *x) {
   vt_type types[GRAPH_OPERANDS];
   const vt_rule r = {.dims = gb->b.dims, .in = types, .n_in = x->n, .attrs = x->attrs};
   get_operand_types(gb, x, types);
-  if (!is_accepted(f, x->op, &r)) {
+  if (!is_accepted_and_small(f, x->op, &r)) {
     for (uint32_t i = 1; i < x->n; i++) x->in[i] = x->in[0];
     get_operand_types(gb, x, types);
-    if (x->n < 2 || !is_accepted(f, x->op, &r)) return;
+    if (x->n < 2 || !is_accepted_and_small(f, x->op, &r)) return;
   }
   if (gb->b.node(&gb->b, x->op->number, x->in, x->n, x->attrs) == VT_NO_VALUE)
     die("a node is refused that the rules accept", gb->d);
@@ -347,7 +348,7 @@ static void add_body(vt_graph_builder *gb, decoder *f, const vt_type *takes, uin
   if (n < n_want) n = n_want;
   for (uint32_t i = 0; i < n; i++) {
     out[i] = read_operand(f, body);
-    if (i < n_want) out[i] = value_with_type(body, out[i], &want[i]);
+    if (i < n_want) out[i] = find_or_add_value_of_type(body, out[i], &want[i]);
   }
   b->close(b, out, n);
   if (gb->status != VT_OK) die("a body does not close", gb->d);
@@ -355,7 +356,7 @@ static void add_body(vt_graph_builder *gb, decoder *f, const vt_type *takes, uin
 
 /* Sets `want` to the types that a body's first results must have: those of the values that a loop
  * carries, or those of the other branch's results. Returns their number. */
-static uint32_t wanted_results(const vt_graph_builder *gb, const node *x, vt_type *want) {
+static uint32_t get_wanted_result_types(const vt_graph_builder *gb, const node *x, vt_type *want) {
   uint32_t n = 0;
   if (x->op->number == VT_OP_loop) {
     const vt_attr_loop *a = (const void *)x->attrs;
@@ -369,10 +370,10 @@ static uint32_t wanted_results(const vt_graph_builder *gb, const node *x, vt_typ
 
 /* Makes the first operand of a cond a predicate. Returns 0 for a loop with more than GRAPH_TRIPS
  * iterations. */
-static int prepare_region(vt_graph_builder *gb, const decoder *f, node *x) {
+static int prepare_region_operands(vt_graph_builder *gb, const decoder *f, node *x) {
   static const vt_type predicate = {.dtype = VT_DTYPE_BOOL};
   int64_t count = 0;
-  if (x->op->number == VT_OP_cond) x->in[0] = value_with_type(gb, x->in[0], &predicate);
+  if (x->op->number == VT_OP_cond) x->in[0] = find_or_add_value_of_type(gb, x->in[0], &predicate);
   if (x->op->number != VT_OP_loop) return 1;
   const vt_attr_loop *a = (const void *)x->attrs;
   return vt_dim_bind(gb->b.dims, f->value, a->count, &count, NULL) == VT_OK && count <= GRAPH_TRIPS;
@@ -391,7 +392,7 @@ static void add_region_node(vt_graph_builder *gb, const decoder *f, const node *
   for (uint32_t i = 0; i < gb->n_body; i++) vt_body_type_of(gb->body[i], in[i], out[i], &body[i]);
   r->n_body = gb->n_body;
   r->body = body;
-  if (!is_accepted(f, x->op, r)) {
+  if (!is_accepted_and_small(f, x->op, r)) {
     free_bodies(gb);
     return;
   }
@@ -403,7 +404,7 @@ static void add_region(vt_graph_builder *gb, decoder *f, node *x) {
   vt_type types[GRAPH_OPERANDS], takes[VT_MAX_REGION_ARGS];
   vt_type want[GRAPH_BODY_RESULTS + GRAPH_OPERANDS];
   vt_diag d = {0};
-  if (gb->depth >= GRAPH_DEPTH || (x->n > 0 && !prepare_region(gb, f, x))) return;
+  if (gb->depth >= GRAPH_DEPTH || (x->n > 0 && !prepare_region_operands(gb, f, x))) return;
   get_operand_types(gb, x, types);
   vt_rule r = {.dims = gb->b.dims, .in = types, .n_in = x->n, .attrs = x->attrs};
   for (uint32_t i = 0; i < vt_op_body_count(x->op); i++) {
@@ -412,7 +413,7 @@ static void add_region(vt_graph_builder *gb, decoder *f, node *x) {
       free_bodies(gb);
       return;
     }
-    const uint32_t n_want = wanted_results(gb, x, want);
+    const uint32_t n_want = get_wanted_result_types(gb, x, want);
     add_body(gb, f, takes, n, want, n_want);
   }
   add_region_node(gb, f, x, &r);

@@ -21,7 +21,7 @@ static int is_float(const vt_type *t) {
 
 /* ---- the copy of the graph ---- */
 
-static uint32_t *new_map(uint32_t n) {
+static uint32_t *new_value_map(uint32_t n) {
   uint32_t *map = malloc((n + (size_t)1) * sizeof *map);
   if (map == NULL) abort();
   for (uint32_t i = 0; i < n; i++) map[i] = VT_NO_VALUE;
@@ -37,7 +37,7 @@ static void copy_body(vt_graph_builder *gb, const vt_graph *body) {
   vt_body_type_of(body, in, out, &t);
   vt_builder *b = gb->b.open(&gb->b, in, t.n_in);
   if (b == NULL) return; /* the builder keeps the failure and reports it at the end */
-  uint32_t *map = new_map(body->n_values);
+  uint32_t *map = new_value_map(body->n_values);
   for (uint32_t i = 0; i < body->n_ports; i++) map[body->ports[i].value] = i;
   copy_nodes(b->self, body, map);
   for (uint32_t i = 0; i < body->n_results; i++) results[i] = map[body->results[i].value];
@@ -57,7 +57,7 @@ static void copy_nodes(vt_graph_builder *gb, const vt_graph *g, uint32_t *map) {
   }
 }
 
-static void copy_forward(reverse *r) {
+static void copy_original_graph(reverse *r) {
   for (uint32_t i = 0; i < r->g->n_ports; i++) {
     const vt_port *port = &r->g->ports[i];
     r->map[port->value] = vt_graph_add_port(&r->gb, port, &r->g->values[port->value].type);
@@ -87,7 +87,7 @@ static void add_dy_inputs(reverse *r) {
   }
 }
 
-static int has_gradient(const reverse *r, const vt_node *n) {
+static int has_result_gradient(const reverse *r, const vt_node *n) {
   for (uint32_t k = 0; k < n->n_out; k++)
     if (r->d_map[n->first_out + k] != VT_NO_VALUE) return 1;
   return 0;
@@ -108,7 +108,7 @@ static void check_gradient_type(reverse *r, const vt_op_info *op, uint32_t value
 static void differentiate_node(reverse *r, const vt_node *n) {
   const vt_op_info *op = vt_op_get(n->op);
   uint32_t in[VT_OP_ANY_IN], out[VT_MAX_RESULTS], d_in[VT_OP_ANY_IN];
-  if (!has_gradient(r, n) || op->grad == NULL) return;
+  if (!has_result_gradient(r, n) || op->grad == NULL) return;
   for (uint32_t k = 0; k < n->n_in; k++) {
     in[k] = r->map[r->g->operands[n->first_in + k]];
     d_in[k] = VT_NO_VALUE;
@@ -146,7 +146,7 @@ static uint32_t add_dx_results(reverse *r) {
 
 /* Writes the whole gradient graph; returns its number of outputs, or 1 if it failed. */
 static uint32_t write_gradient(reverse *r) {
-  copy_forward(r);
+  copy_original_graph(r);
   add_dy_inputs(r);
   for (uint32_t i = r->g->n_nodes; i-- > 0 && r->gb.status == VT_OK;)
     differentiate_node(r, &r->g->nodes[i]);
@@ -156,7 +156,7 @@ static uint32_t write_gradient(reverse *r) {
 vt_graph *graph_reverse(const vt_graph *g) {
   vt_diag d = {0};
   vt_graph *made = NULL;
-  reverse r = {.g = g, .map = new_map(g->n_values), .d_map = new_map(g->n_values)};
+  reverse r = {.g = g, .map = new_value_map(g->n_values), .d_map = new_value_map(g->n_values)};
   if (vt_graph_begin(&r.gb, "gradient", vt_alloc_default(), &d) != VT_OK) abort();
   const uint32_t n = write_gradient(&r);
   free(r.map);

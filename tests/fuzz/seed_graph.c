@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * seed_graph.c - converts models into inputs of fuzz_graph: seed_graph FOLDER FILE.vt...
  * A model beyond the limits of graph_bytes.h is cut off at a node or left out. A model with more
- * than two symbols, or with dimensions that graph_poly does not know, is bound first, each symbol
- * to 2. An input is named after its content. It is decoded again, to count the models that lose
- * nodes. */
+ * than two symbols, or with dimensions that graph_symbolic_dim does not know, is bound first, each
+ * symbol to 2. An input is named after its content. It is decoded again, to count the models that
+ * lose nodes. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static void write_u64(encoder *e, uint64_t v) {
 
 /* ---- numbers ---- */
 
-static void write_symbolic(encoder *e, const vt_dims *from, int64_t dim) {
+static void write_symbolic_dim(encoder *e, const vt_dims *from, int64_t dim) {
   vt_text want, have;
   vt_text_init(&want, vt_alloc_default());
   vt_dims renamed = *from;
@@ -43,7 +43,7 @@ static void write_symbolic(encoder *e, const vt_dims *from, int64_t dim) {
   int found = 0;
   for (uint32_t which = 0; which < 16 && !found; which++) {
     vt_text_init(&have, vt_alloc_default());
-    vt_dim_print(&e->dims, graph_poly(&e->dims, which), &have);
+    vt_dim_print(&e->dims, graph_symbolic_dim(&e->dims, which), &have);
     found = strcmp(have.s, want.s) == 0;
     vt_text_done(&have);
     if (found) write_byte(e, GRAPH_SYMBOLIC << 4 | which);
@@ -54,7 +54,7 @@ static void write_symbolic(encoder *e, const vt_dims *from, int64_t dim) {
 
 static void write_number(encoder *e, const vt_dims *dims, int64_t v) {
   if (vt_dim_is_symbolic(v) && dims != NULL) {
-    write_symbolic(e, dims, v);
+    write_symbolic_dim(e, dims, v);
   } else if (v >= 0 && v < 16) {
     write_byte(e, (uint64_t)v);
   } else if (v < 0 && v > -16) {
@@ -92,8 +92,8 @@ static void write_text(encoder *e, const char *text) {
   for (; *text != 0; text++) write_byte(e, (uint8_t)*text);
 }
 
-static void write_field(encoder *e, const vt_dims *dims, const vt_attr_field *a,
-                        const char *place) {
+static void write_attr_field(encoder *e, const vt_dims *dims, const vt_attr_field *a,
+                             const char *place) {
   int64_t whole;
   double real;
   vt_attr_list list;
@@ -134,7 +134,7 @@ static void write_field(encoder *e, const vt_dims *dims, const vt_attr_field *a,
 static void write_attrs(encoder *e, const vt_dims *dims, const vt_attr_group *g,
                         const void *attrs) {
   for (uint32_t i = 0; i < g->n_fields; i++)
-    write_field(e, dims, &g->fields[i], (const char *)attrs + g->fields[i].offset);
+    write_attr_field(e, dims, &g->fields[i], (const char *)attrs + g->fields[i].offset);
 }
 
 /* ---- the graph ---- */
@@ -239,7 +239,7 @@ static uint32_t count_decoded_nodes(const encoder *e) {
 
 /* Writes the input of a model; returns how many nodes were lost, or -1 if the model does not fit.
  */
-static int64_t write_model(const char *folder, const vt_graph *g) {
+static int64_t write_seed_of_model(const char *folder, const vt_graph *g) {
   static encoder e;
   vt_arena arena;
   vt_arena_init(&arena, vt_alloc_default());
@@ -267,7 +267,7 @@ int main(int argc, char **argv) {
     if (vt_parse((const char *)f.data, f.size, vt_alloc_default(), &g, &d) != VT_OK) {
       out++;
     } else {
-      const int64_t lost = write_model(argv[1], g);
+      const int64_t lost = write_seed_of_model(argv[1], g);
       whole += lost == 0;
       cut += lost > 0;
       out += lost < 0;

@@ -120,9 +120,10 @@ static const struct row {
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
-/* Opens a device; `allow`: 1 waives admission. */
-static vt_status open_device(const char *path, int allow, vt_diag *d) {
-  const vt_device_options how = {.admission = allow ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
+/* Opens a device; `waive_admission`: 1 waives admission. */
+static vt_status try_to_open_device(const char *path, int waive_admission, vt_diag *d) {
+  const vt_device_options how = {.admission =
+                                     waive_admission ? VT_ADMISSION_WAIVED : VT_ADMISSION_REQUIRED};
   vt_device *dev = NULL;
   const vt_status s = vt_device_open_with_options(&how, path, vt_alloc_default(), &dev, d);
   CHECK((s == VT_OK) == (dev != NULL));
@@ -140,7 +141,7 @@ static vt_status run_probe(const char *path, uint32_t ms, vt_diag *d) {
   return s;
 }
 
-static void test_refused(const uint8_t digest[32]) {
+static void test_rule_breakers_refused(const uint8_t reference_digest[32]) {
   for (size_t i = 0; i < ROWS; i++) {
     char path[256];
     vt_diag d = {0};
@@ -148,14 +149,14 @@ static void test_refused(const uint8_t digest[32]) {
     const int files = count_open_files();
     write_plugin_path(rows[i].name, path);
     const vt_status s =
-        rows[i].ms != 0 ? run_probe(path, rows[i].ms, &d) : open_device(path, 1, &d);
+        rows[i].ms != 0 ? run_probe(path, rows[i].ms, &d) : try_to_open_device(path, 1, &d);
     const int right = s == rows[i].want && strstr(d.text, rows[i].why) != NULL &&
                       strstr(d.text, "is refused: ") != NULL && vt_status_exit(s) == 5;
     CHECK(right);
     if (!right) fprintf(stderr, "  %s: %s [%s]\n", rows[i].name, d.text, vt_status_name(s));
     CHECK(count_open_files() == files && !has_children());
     run_reference(again);
-    CHECK(memcmp(digest, again, 32) == 0);
+    CHECK(memcmp(reference_digest, again, 32) == 0);
   }
 }
 
@@ -201,16 +202,16 @@ static void test_unadmitted_plugins_refused(void) {
   char path[256];
   vt_diag d = {0};
   write_plugin_path("good", path);
-  CHECK(open_device(path, 0, &d) == VT_BACKEND && strstr(d.text, "is not admitted") != NULL);
+  CHECK(try_to_open_device(path, 0, &d) == VT_BACKEND && strstr(d.text, "is not admitted") != NULL);
   CHECK(strstr(d.hint, "--allow-unadmitted") != NULL);
   /* a plug-in that is not admitted is refused before any of its code runs, so it cannot hang */
   memset(&d, 0, sizeof d);
   write_plugin_path("hang_query", path);
-  CHECK(open_device(path, 0, &d) == VT_BACKEND && strstr(d.text, "is not admitted") != NULL);
+  CHECK(try_to_open_device(path, 0, &d) == VT_BACKEND && strstr(d.text, "is not admitted") != NULL);
 }
 
 /* Opens the device PATH:ORDINAL and checks its name. */
-static void check_device_opens(const char *path, const char *ordinal, const char *want) {
+static void check_device_opens(const char *path, const char *ordinal, const char *want_name) {
   char name[300];
   vt_diag d = {0};
   vt_device *dev = NULL;
@@ -221,7 +222,7 @@ static void check_device_opens(const char *path, const char *ordinal, const char
     fprintf(stderr, "  %s\n", d.text);
     return;
   }
-  CHECK(strcmp(vt_device_name(dev), want) == 0);
+  CHECK(strcmp(vt_device_name(dev), want_name) == 0);
   CHECK(strlen(vt_device_target(dev).fingerprint) == 64 + 1 + strlen("plugin-1"));
   vt_device_close(dev);
 }
@@ -238,13 +239,13 @@ static void test_good_plugins_open(void) {
   vt_diag d = {0};
   char name[300];
   snprintf(name, sizeof name, "%s:3", path);
-  CHECK(open_device(name, 1, &d) == VT_BACKEND && strstr(d.text, "no number 3") != NULL);
+  CHECK(try_to_open_device(name, 1, &d) == VT_BACKEND && strstr(d.text, "no number 3") != NULL);
 }
 
 /* ---- versions of the structs ---- */
 
 /* Builds a program with the output y = `expression` on a plug-in. */
-static vt_status build_program_on(const char *path, const char *expression, vt_diag *d) {
+static vt_status try_to_build_program(const char *path, const char *expression, vt_diag *d) {
   const vt_policy policy = {.size = sizeof policy, .admission = VT_ADMISSION_WAIVED};
   const vt_options o = {.size = sizeof o, .backend = path, .policy = &policy};
   char text[200];
@@ -277,7 +278,7 @@ static void test_structs_of_other_sizes(void) {
     write_plugin_path(later[i].name, path);
     snprintf(name, sizeof name, "%s.so:0", later[i].name);
     check_device_opens(path, "", name);
-    CHECK(build_program_on(path, "x + x", &d) == later[i].want &&
+    CHECK(try_to_build_program(path, "x + x", &d) == later[i].want &&
           strstr(d.text, later[i].why) != NULL);
     CHECK(strstr(d.text, name) != NULL);
     if (strstr(d.text, later[i].why) == NULL) fprintf(stderr, "  %s: %s\n", name, d.text);
@@ -305,12 +306,12 @@ static void test_plugin_named_reference(void) {
   CHECK(!vt_device_same_backend(dev, true_one) && !vt_device_same_backend(true_one, dev));
   vt_device_close(dev);
   vt_device_close(true_one);
-  CHECK(build_program_on(there, "x + x", &d) == VT_BACKEND);
+  CHECK(try_to_build_program(there, "x + x", &d) == VT_BACKEND);
   CHECK(strstr(d.text, "and does not keep it") != NULL);
 }
 
 /* Two plug-ins are the same if their files have the same content, whatever their paths. */
-static void test_same_backend(void) {
+static void test_same_content_is_same_backend(void) {
   char path[256], copied[256], other[260], number[260];
   copy_file("good", "+good_again", 0, 0);
   write_plugin_path("good", path);
@@ -424,15 +425,15 @@ typedef struct attempt {
   vt_diag d;
 } attempt;
 
-static void *open_once(void *context) {
+static void *try_to_open_in_thread(void *context) {
   attempt *x = context;
-  x->status = open_device(x->path, 1, &x->d);
+  x->status = try_to_open_device(x->path, 1, &x->d);
   return NULL;
 }
 
 /* While one plug-in hangs, until its limit of ten seconds, other threads can open plug-ins: one
  * that is already loaded and one that is not. */
-static void test_hanging_blocks_no_other(void) {
+static void test_hanging_open_blocks_no_other(void) {
   static attempt hanging;
   char path[256], fresh[256];
   pthread_t thread;
@@ -442,7 +443,7 @@ static void test_hanging_blocks_no_other(void) {
   write_plugin_path("+fresh", fresh);
   FILE *f = fopen(fresh, "ab");
   CHECK(f != NULL && fputc(0, f) == 0 && fclose(f) == 0);
-  CHECK(pthread_create(&thread, NULL, open_once, &hanging) == 0);
+  CHECK(pthread_create(&thread, NULL, try_to_open_in_thread, &hanging) == 0);
   (void)nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   const uint64_t start = vt_clock_ns();
   check_device_opens(path, "", "good.so:0");
@@ -497,17 +498,17 @@ int main(int argc, char **argv) {
   run_reference(digest);
   create_files_that_are_not_plugins();
   test_unadmitted_plugins_refused();
-  test_refused(digest);
+  test_rule_breakers_refused(digest);
   test_good_plugins_open();
   test_structs_of_other_sizes();
   test_plugin_named_reference();
-  test_same_backend();
+  test_same_content_is_same_backend();
   test_replaced_before_trial();
   test_replaced_file();
   test_held_content_stays();
   test_orphaned_child_is_ended();
   test_threads_open_one_plugin();
-  test_hanging_blocks_no_other();
+  test_hanging_open_blocks_no_other();
   test_probe_with_sigchld_ignored();
   test_probe_with_closed_descriptors();
   remove_files();

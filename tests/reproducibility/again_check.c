@@ -69,7 +69,7 @@ static void expect_digests(const trial *t, const char *what, digest a, digest b,
 
 /* ---- programs ---- */
 
-static void set_input(vt_program *p, const input *x, uint64_t seed) {
+static void set_random_input(vt_program *p, const input *x, uint64_t seed) {
   static union {
     float f[MAX_ELEMENTS];
     int32_t i[MAX_ELEMENTS];
@@ -89,8 +89,8 @@ static void set_input(vt_program *p, const input *x, uint64_t seed) {
   if (vt_program_set_input(p, x->name, &v, &d) != VT_OK) die(x->name, &d);
 }
 
-static void set_inputs(const trial *t, vt_program *p, uint64_t seed) {
-  for (uint32_t i = 0; i < t->s->n_inputs; i++) set_input(p, &t->s->inputs[i], seed + i);
+static void set_random_inputs(const trial *t, vt_program *p, uint64_t seed) {
+  for (uint32_t i = 0; i < t->s->n_inputs; i++) set_random_input(p, &t->s->inputs[i], seed + i);
 }
 
 static void init_params(const trial *t, vt_program *p, uint64_t seed) {
@@ -107,7 +107,7 @@ static vt_program *new_program(const trial *t, const vt_options *how) {
   o.bind = t->s->bind;
   if (vt_program_new(t->m, &o, &p, &d) != VT_OK) die(t->s->name, &d);
   init_params(t, p, 0);
-  set_inputs(t, p, 7);
+  set_random_inputs(t, p, 7);
   return p;
 }
 
@@ -120,7 +120,7 @@ static digest run_once(const trial *t, vt_program *p) {
 }
 
 /* Returns the digest of one run of a new program. */
-static digest run_fresh(const trial *t, const vt_options *how) {
+static digest run_in_new_program(const trial *t, const vt_options *how) {
   vt_program *p = new_program(t, how);
   const digest x = run_once(t, p);
   vt_program_free(p);
@@ -134,10 +134,10 @@ static void check_repeated_runs(const trial *t, digest first) {
   vt_program *p = new_program(t, &t->how);
   expect_digests(t, "a second program gives something else", first, run_once(t, p), 1);
   expect_digests(t, "a second run gives something else", first, run_once(t, p), 1);
-  set_inputs(t, p, 8);
+  set_random_inputs(t, p, 8);
   const digest other = run_once(t, p);
   expect_digests(t, "other inputs give the same", first, other, 0);
-  set_inputs(t, p, 7);
+  set_random_inputs(t, p, 7);
   expect_digests(t, "the first inputs give something else after others", first, run_once(t, p), 1);
   init_params(t, p, 1);
   const digest weights = run_once(t, p);
@@ -157,7 +157,7 @@ static void check_repeated_runs(const trial *t, digest first) {
 static void check_two_programs(const trial *t, digest first) {
   vt_program *p = new_program(t, &t->how), *q = new_program(t, &t->how);
   init_params(t, q, 1);
-  set_inputs(t, q, 8);
+  set_random_inputs(t, q, 8);
   const digest other = run_once(t, q);
   expect_digests(t, "next to another program it gives something else", first, run_once(t, p), 1);
   expect_digests(t, "the other program gives something else", other, run_once(t, q), 1);
@@ -167,32 +167,33 @@ static void check_two_programs(const trial *t, digest first) {
 }
 
 /* Runs the model with other options, none of which may change the digest. */
-static void check_options(const trial *t, digest first) {
+static void check_same_with_other_options(const trial *t, digest first) {
   vt_options o = t->how;
   o.measure = 1;
-  expect_digests(t, "measured, it gives something else", first, run_fresh(t, &o), 1);
+  expect_digests(t, "measured, it gives something else", first, run_in_new_program(t, &o), 1);
   o = t->how;
   o.schedule = "memory";
-  expect_digests(t, "in another order of steps it gives something else", first, run_fresh(t, &o),
-                 1);
+  expect_digests(t, "in another order of steps it gives something else", first,
+                 run_in_new_program(t, &o), 1);
   o = t->how;
   o.stream = "all";
-  expect_digests(t, "with streamed parameters it gives something else", first, run_fresh(t, &o), 1);
+  expect_digests(t, "with streamed parameters it gives something else", first,
+                 run_in_new_program(t, &o), 1);
   o = t->how;
   o.passes = "bind,lower,dead";
-  expect_digests(t, "without fusion it gives something else", first, run_fresh(t, &o), 1);
+  expect_digests(t, "without fusion it gives something else", first, run_in_new_program(t, &o), 1);
 }
 
-static void check_cache(const trial *t, digest first) {
+static void check_same_from_cache(const trial *t, digest first) {
   vt_cache *cache = NULL;
   vt_cache_counts n = {.size = sizeof n};
   vt_diag d = {0};
   vt_options o = t->how;
   if (vt_cache_new(NULL, &cache, &d) != VT_OK) die("a cache", &d);
   o.cache = cache;
-  expect_digests(t, "with a cache it gives something else", first, run_fresh(t, &o), 1);
-  expect_digests(t, "with a plan from the cache it gives something else", first, run_fresh(t, &o),
-                 1);
+  expect_digests(t, "with a cache it gives something else", first, run_in_new_program(t, &o), 1);
+  expect_digests(t, "with a plan from the cache it gives something else", first,
+                 run_in_new_program(t, &o), 1);
   vt_cache_info(cache, &n);
   if (n.hits_memory == 0) {
     failures++;
@@ -202,11 +203,12 @@ static void check_cache(const trial *t, digest first) {
 }
 
 /* Compares the backend with the reference, which runs before and after it. */
-static void check_reference(const trial *t, digest first) {
+static void check_same_as_reference(const trial *t, digest first) {
   const vt_options right = {.size = sizeof right, .backend = "reference:0"};
   vt_program *p = new_program(t, &right);
   expect_digests(t, "the reference gives something else", first, run_once(t, p), 1);
-  expect_digests(t, "it gives something else after the reference", first, run_fresh(t, &t->how), 1);
+  expect_digests(t, "it gives something else after the reference", first,
+                 run_in_new_program(t, &t->how), 1);
   expect_digests(t, "the reference gives something else after it", first, run_once(t, p), 1);
   vt_program_free(p);
 }
@@ -241,13 +243,13 @@ static uint64_t run_and_measure_loss(const trial *t, vt_program *p, long runs, d
  * GPU allocates 2 MiB at a time, so small leaks are found reliably only if nobody else uses the
  * device. */
 enum { WARM = 20, ROUNDS = 5, FIRST_TOUCHES = 256 * 1024 };
-static void check_growth(const trial *t, digest first, long runs) {
+static void check_memory_does_not_grow(const trial *t, digest first, long runs) {
   vt_program *p = new_program(t, &t->how);
   digest last = first;
   (void)run_and_measure_loss(t, p, WARM, &last);
-  const uint64_t start = process_resident();
+  const uint64_t start = process_resident_bytes();
   uint64_t lost = run_and_measure_loss(t, p, runs, &last);
-  const uint64_t end = process_resident(), more = end > start ? end - start : 0;
+  const uint64_t end = process_resident_bytes(), more = end > start ? end - start : 0;
   for (int i = 1; i < ROUNDS && lost > 0; i++) lost = run_and_measure_loss(t, p, runs, &last);
   expect_digests(t, "after many runs it gives something else", first, last, 1);
   checks++;
@@ -265,13 +267,13 @@ static void check_subject(const char *root, const subject *s, const vt_options *
   trial t = {.s = s, .how = *how};
   snprintf(path, sizeof path, "%s/examples/%s.vt", root, s->name);
   if (vt_model_read(path, NULL, &t.m, &d) != VT_OK) die(path, &d);
-  const digest first = run_fresh(&t, how);
+  const digest first = run_in_new_program(&t, how);
   check_repeated_runs(&t, first);
   check_two_programs(&t, first);
-  check_options(&t, first);
-  check_cache(&t, first);
-  check_reference(&t, first);
-  if (runs > 0) check_growth(&t, first, runs);
+  check_same_with_other_options(&t, first);
+  check_same_from_cache(&t, first);
+  check_same_as_reference(&t, first);
+  if (runs > 0) check_memory_does_not_grow(&t, first, runs);
   vt_model_free(t.m);
 }
 
@@ -285,7 +287,7 @@ int main(int argc, char **argv) {
                           .isa = argc > 3 && strcmp(argv[3], "-") != 0 ? argv[3] : NULL,
                           .threads = argc > 4 ? (uint32_t)atoi(argv[4]) : 0};
   const long runs = argc > 5 ? atol(argv[5]) : 0;
-  if (runs > 0 && process_resident() == 0) {
+  if (runs > 0 && process_resident_bytes() == 0) {
     fputs("again_check: the system does not tell what memory the process has\n", stderr);
     return 2;
   }

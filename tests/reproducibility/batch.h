@@ -32,7 +32,7 @@ vt_status batch_run_start(const batch *b, int64_t n, const vt_case_inputs *all, 
                           const vt_options *how, batch_run *out, vt_diag *d) VT_NODISCARD;
 void batch_run_done(batch_run *r);
 /* Returns 1 if every output has n rows. */
-int batch_run_has_rows(batch_run *r, int64_t n);
+int batch_run_outputs_have_rows(batch_run *r, int64_t n);
 /* Returns 1 if row i of all outputs of a has the bits of row k of b. */
 int batch_rows_equal(batch_run *a, int64_t i, batch_run *b, int64_t k);
 #endif

@@ -35,19 +35,20 @@ static void report_failure(const batch *b, const char *what, const vt_diag *d) {
 /* Returns 1 if the reference gives some rows the same bits by themselves and in the whole batch. */
 static int is_batch(const batch *b, batch_run *whole) {
   static const int64_t some[] = {0, 5, BATCH_ROWS - 1};
-  int yes = batch_run_has_rows(whole, BATCH_ROWS);
+  int yes = batch_run_outputs_have_rows(whole, BATCH_ROWS);
   for (int i = 0; i < 3 && yes; i++) {
     batch_run alone;
     yes = batch_run_start(b, 1, &whole->in, some[i], &right, &alone, NULL) == VT_OK &&
-          batch_run_has_rows(&alone, 1) && batch_rows_equal(whole, some[i], &alone, 0);
+          batch_run_outputs_have_rows(&alone, 1) && batch_rows_equal(whole, some[i], &alone, 0);
     batch_run_done(&alone);
   }
   return yes;
 }
 
 /* Checks a batch of the first n rows on the backend against `whole`, the reference's run of all
- * rows, which check_row has compared with the rows by themselves. */
-static void check_size(const batch *b, int64_t n, batch_run *whole, const vt_options *how) {
+ * rows, which check_row_by_itself has compared with the rows by themselves. */
+static void check_batch_of_size(const batch *b, int64_t n, batch_run *whole,
+                                const vt_options *how) {
   batch_run r;
   vt_diag d = {0};
   char what[96];
@@ -63,7 +64,7 @@ static void check_size(const batch *b, int64_t n, batch_run *whole, const vt_opt
 
 /* Checks row i by itself on the backend against the reference; returns 1 if it ran. There is one
  * program at a time, because those of a large model would not fit into memory together. */
-static int check_row(const batch *b, int64_t i, batch_run *whole, const vt_options *how) {
+static int check_row_by_itself(const batch *b, int64_t i, batch_run *whole, const vt_options *how) {
   batch_run alone;
   vt_diag d = {0};
   const int ran = batch_run_start(b, 1, &whole->in, i, how, &alone, &d) == VT_OK;
@@ -76,13 +77,13 @@ static int check_row(const batch *b, int64_t i, batch_run *whole, const vt_optio
 
 static void check_batch(const batch *b, batch_run *whole, const vt_options *how) {
   int ran = 1;
-  for (int64_t i = 0; i < BATCH_ROWS && ran; i++) ran = check_row(b, i, whole, how);
+  for (int64_t i = 0; i < BATCH_ROWS && ran; i++) ran = check_row_by_itself(b, i, whole, how);
   for (int64_t n = 1; n <= BATCH_ROWS && ran; n++)
-    if (is_tested_size(n)) check_size(b, n, whole, how);
+    if (is_tested_size(n)) check_batch_of_size(b, n, whole, how);
 }
 
 /* Returns 1 if the model is a batch, after checking it. */
-static int check_if_batch(const batch *b, const vt_options *how) {
+static int check_model_if_batch(const batch *b, const vt_options *how) {
   batch_run whole;
   vt_diag d = {0};
   const vt_status s = batch_run_start(b, BATCH_ROWS, NULL, 0, &right, &whole, &d);
@@ -96,7 +97,7 @@ static int check_if_batch(const batch *b, const vt_options *how) {
 
 /* Lists the sets of inputs that may have rows, as bit masks: all inputs as long as the first, and
  * each input by itself. Returns their number. */
-static uint32_t list_candidates(const vt_case_inputs *in, uint32_t *out) {
+static uint32_t list_masks_of_row_inputs(const vt_case_inputs *in, uint32_t *out) {
   uint32_t n = 0, like_first = 0;
   for (uint32_t i = 0; i < in->n && i < BATCH_MAX_PORTS - 1; i++)
     if (in->input[i].t.rank > 0 && in->input[0].t.rank > 0 &&
@@ -114,10 +115,10 @@ static int check_case_if_batch(const vt_suite *s, uint32_t i, const vt_options *
   vt_case_inputs in = {0};
   uint32_t masks[BATCH_MAX_PORTS], n = 0;
   int yes = 0;
-  if (vt_case_open(s, i, NULL, &m, &in, NULL) == VT_OK) n = list_candidates(&in, masks);
+  if (vt_case_open(s, i, NULL, &m, &in, NULL) == VT_OK) n = list_masks_of_row_inputs(&in, masks);
   for (uint32_t k = 0; k < n && !yes; k++) {
     const batch b = {s->cases[i].name, s->cases[i].model->text, masks[k], 0};
-    yes = check_if_batch(&b, how);
+    yes = check_model_if_batch(&b, how);
   }
   vt_case_inputs_done(&in);
   vt_model_free(m);
@@ -191,7 +192,7 @@ static unsigned check_examples(const char *root, const vt_options *how) {
       continue;
     }
     const batch b = {names[i], (const char *)f.data, 0, 1};
-    if (!check_if_batch(&b, how))
+    if (!check_model_if_batch(&b, how))
       report_failure(&b, "the reference gives a row other bits by itself", NULL);
     vt_file_done(&f);
   }
@@ -204,7 +205,7 @@ typedef struct sources {
   vt_file excuses;
 } sources;
 
-static vt_status read_sources(const char *root, sources *s, vt_diag *d) {
+static vt_status read_suites_and_excuses(const char *root, sources *s, vt_diag *d) {
   char path[4096];
   snprintf(path, sizeof path, "%s/tests/cts", root);
   VT_TRY(vt_suite_read_cases(path, NULL, &s->cases, d));
@@ -227,7 +228,7 @@ int main(int argc, char **argv) {
                           .isa = argc > 3 ? argv[3] : NULL,
                           .threads = argc > 4 ? (uint32_t)atoi(argv[4]) : 0};
   every_size = strncmp(argv[2], "cuda", 4) == 0 && getenv("VOLTA_TEST_FULL") != NULL;
-  if (read_sources(argv[1], &s, &d) != VT_OK) {
+  if (read_suites_and_excuses(argv[1], &s, &d) != VT_OK) {
     fprintf(stderr, "batch_check: %s\n", d.text);
     return 2;
   }

@@ -13,7 +13,7 @@ static int starts_with(const char *line, const char *word) {
 
 /* Writes a line such as "input x: f32[4, 7]" with n as its first dimension; a scalar is not
  * changed. */
-static void add_declaration(vt_text *out, const char *line, size_t length, int64_t n) {
+static void add_declaration_of_rows(vt_text *out, const char *line, size_t length, int64_t n) {
   const char *open = memchr(line, '[', length);
   if (open == NULL || open[1] == ']') {
     vt_text_add_bytes(out, line, length);
@@ -26,7 +26,7 @@ static void add_declaration(vt_text *out, const char *line, size_t length, int64
 }
 
 /* Writes "dim B, T" as "dim B = 3, T = 16" for n = 3; returns 0 if the line is another one. */
-static int add_dims(vt_text *out, const char *at, int64_t n) {
+static int add_dim_line(vt_text *out, const char *at, int64_t n) {
   if (!starts_with(at, "dim B")) return 0;
   vt_text_add(out, starts_with(at, "dim B, T") ? "  dim B = %lld, T = 16\n" : "  dim B = %lld\n",
               (long long)n);
@@ -40,8 +40,8 @@ static void write_model(const batch *b, int64_t n, vt_text *out) {
     const char *at = line + strspn(line, " ");
     const int declares = starts_with(at, "input ") || starts_with(at, "param ");
     const int has_rows = declares && !b->example && (b->rows_of >> port & 1) != 0;
-    if (has_rows) add_declaration(out, line, length, n);
-    if (!has_rows && !add_dims(out, at, n)) vt_text_add_bytes(out, line, length);
+    if (has_rows) add_declaration_of_rows(out, line, length, n);
+    if (!has_rows && !add_dim_line(out, at, n)) vt_text_add_bytes(out, line, length);
     port += declares != 0;
     line += length;
   }
@@ -68,17 +68,17 @@ static void set_row_extremes(vt_case_input *x, int64_t n) {
   }
 }
 
-static int has_rows(const batch *b, const vt_case_inputs *in, uint32_t i) {
+static int input_has_rows(const batch *b, const vt_case_inputs *in, uint32_t i) {
   if (b->example) return in->input[i].info.kind == VT_PORT_INPUT;
   return (b->rows_of >> i & 1) != 0;
 }
 
 /* Draws the inputs of n rows, or copies the rows from `first` of `all`. */
-static void set_inputs(const batch *b, int64_t n, const vt_case_inputs *all, int64_t first,
-                       vt_case_inputs *in) {
+static void set_inputs_of_rows(const batch *b, int64_t n, const vt_case_inputs *all, int64_t first,
+                               vt_case_inputs *in) {
   if (all == NULL) vt_case_inputs_draw(in, VT_MIX_ORDINARY, vt_case_seed(b->name));
   for (uint32_t i = 0; i < in->n; i++) {
-    const int rows = has_rows(b, in, i);
+    const int rows = input_has_rows(b, in, i);
     if (all != NULL) copy_rows(&in->input[i], &all->input[i], rows ? first : 0, rows ? n : 1);
     if (all == NULL && b->example && rows) set_row_extremes(&in->input[i], n);
   }
@@ -105,7 +105,7 @@ vt_status batch_run_start(const batch *b, int64_t n, const vt_case_inputs *all, 
   vt_text_done(&text);
   if (s != VT_OK) return s;
   VT_TRY(vt_case_inputs_init(out->m, NULL, &out->in, d));
-  set_inputs(b, n, all, first, &out->in);
+  set_inputs_of_rows(b, n, all, first, &out->in);
   if (!b->example) return vt_case_run_program(out->m, &out->in, how, &out->p, d);
   VT_TRY(vt_program_new(out->m, how, &out->p, d));
   VT_TRY(set_example_ports(out, d));
@@ -121,7 +121,7 @@ void batch_run_done(batch_run *r) {
 
 /* ---- the results ---- */
 
-int batch_run_has_rows(batch_run *r, int64_t n) {
+int batch_run_outputs_have_rows(batch_run *r, int64_t n) {
   for (uint32_t i = 0; i < vt_program_outputs(r->p); i++) {
     const char *name;
     vt_tensor t;

@@ -6,7 +6,7 @@
 
 static const char *const ops[] = {"mul", "add", NULL};
 
-static int is_same_memory(const vt_bk_tensor *a, const vt_bk_tensor *b) {
+static int start_at_same_memory(const vt_bk_tensor *a, const vt_bk_tensor *b) {
   return a->arena == b->arena && a->offset == b->offset;
 }
 
@@ -17,9 +17,9 @@ static uint64_t run_contracted(vt_bk_program *p, uint64_t i) {
   const vt_bk_step *mul = &p->step[i], *add = mul + 1;
   if (i + 1 == p->n_steps || mul->group == 0 || add->group != mul->group || mul->op != VT_OP_mul ||
       add->op != VT_OP_add || mul->out->dtype != VT_DTYPE_F32 ||
-      is_same_memory(mul->out, &add->in[0]) == is_same_memory(mul->out, &add->in[1]))
+      start_at_same_memory(mul->out, &add->in[0]) == start_at_same_memory(mul->out, &add->in[1]))
     return 0;
-  const vt_bk_tensor *y = add->out, *c = &add->in[is_same_memory(mul->out, &add->in[0])];
+  const vt_bk_tensor *y = add->out, *c = &add->in[start_at_same_memory(mul->out, &add->in[0])];
   int64_t at[8];
   for (int more = violation_first_position(y, at); more; more = violation_next_position(y, at))
     *(float *)violation_element(p, y, y, at) =

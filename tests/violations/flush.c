@@ -12,7 +12,7 @@ static void flush_element(void *element) {
 }
 
 static void flush_results(vt_bk_program *p, const vt_bk_step *s) {
-  violation_for_each(p, s, VT_DTYPE_F32, flush_element);
+  violation_for_each_element(p, s, VT_DTYPE_F32, flush_element);
 }
 
 const violation vt_violation = {

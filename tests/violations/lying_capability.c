@@ -11,7 +11,7 @@ static void narrow_element(void *element) {
 }
 
 static void narrow_results(vt_bk_program *p, const vt_bk_step *s) {
-  violation_for_each(p, s, VT_DTYPE_F64, narrow_element);
+  violation_for_each_element(p, s, VT_DTYPE_F64, narrow_element);
 }
 
 const violation vt_violation = {.about = "declares f64 and computes in f32",

@@ -8,7 +8,7 @@ static const char *const ops[] = {"neg", NULL};
 static void add_zero_to_element(void *element) { *(float *)element += 0.0f; } /* turns -0 into +0 */
 
 static void add_zero_to_results(vt_bk_program *p, const vt_bk_step *s) {
-  violation_for_each(p, s, VT_DTYPE_F32, add_zero_to_element);
+  violation_for_each_element(p, s, VT_DTYPE_F32, add_zero_to_element);
 }
 
 const violation vt_violation = {.about = "loses -0", .ops = ops, .after_step = add_zero_to_results};

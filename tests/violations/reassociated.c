@@ -11,7 +11,7 @@ static void add_to_lane(vt_sum_f32 *s, float x) {
   *lane = i < 4 ? x : *lane + x;
 }
 
-static float add_lanes(vt_sum_f32 *s) {
+static float sum_of_lanes(vt_sum_f32 *s) {
   for (uint32_t i = s->n[0]; i < 4; i++) s->lane[0][i] = 0.0f;
   return (s->lane[0][0] + s->lane[0][2]) + (s->lane[0][1] + s->lane[0][3]);
 }
@@ -20,4 +20,4 @@ const violation vt_violation = {.about = "sums over four lanes",
                                 .ops = ops,
                                 .has = VT_BK_DETERMINISTIC_REDUCTIONS,
                                 .sum_add = add_to_lane,
-                                .sum_done = add_lanes};
+                                .sum_done = sum_of_lanes};

@@ -10,7 +10,7 @@ static const vt_bk_program *ran_last; /* the program of the latest run */
 /* number of copies into the device up to the end of the latest run */
 static uint64_t copies_after_last_run;
 
-static void note_run(vt_bk_program *p) {
+static void remember_last_run(vt_bk_program *p) {
   ran_last = p;
   copies_after_last_run = violation_count_copies(p);
 }
@@ -26,4 +26,4 @@ static void clear_first_if_repeated(vt_bk_program *p, const vt_bk_step *s) {
 const violation vt_violation = {.about = "is wrong when it runs again",
                                 .ops = ops,
                                 .after_step = clear_first_if_repeated,
-                                .after_run = note_run};
+                                .after_run = remember_last_run};

@@ -10,10 +10,10 @@ static void clear_element(void *element) { *(float *)element = 0.0f; }
 
 /* Trusts the counter in programs of one step only: with more steps, the plan may place the scratch
  * over values of other steps, and even this backend takes care of that. */
-static void trust_counter(vt_bk_program *p, const vt_bk_step *s) {
+static void lose_sum_if_counter_set(vt_bk_program *p, const vt_bk_step *s) {
   uint32_t *counter = violation_scratch(p, s);
   if (p->n_steps != 1) return;
-  if (*counter != 0) violation_for_each(p, s, VT_DTYPE_F32, clear_element);
+  if (*counter != 0) violation_for_each_element(p, s, VT_DTYPE_F32, clear_element);
   *counter = 0;
 }
 
@@ -21,4 +21,4 @@ const violation vt_violation = {.about = "trusts the contents of its scratch",
                                 .ops = ops,
                                 .has = VT_BK_DETERMINISTIC_REDUCTIONS,
                                 .scratch = sizeof(uint32_t),
-                                .after_step = trust_counter};
+                                .after_step = lose_sum_if_counter_set};

@@ -68,7 +68,7 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 static int32_t op_listed(vt_bk_device *dev, uint32_t number) {
   const vt_op_info *op = vt_op_get(number);
   (void)dev;
-  if (op == NULL || vt_violation.ops == NULL) return vt_steps_lists_op(number, 0);
+  if (op == NULL || vt_violation.ops == NULL) return vt_steps_accepts_op(number, 0);
   for (const char *const *name = vt_violation.ops; *name != NULL; name++)
     if (strcmp(*name, op->name) == 0) return 1;
   return 0;
@@ -80,19 +80,19 @@ static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
   return vt_steps_check(step, 0);
 }
 
-static uint64_t reference_scratch(const vt_bk_step *step) {
-  return (vt_steps_workspace(step, 0) + 63) / 64 * 64;
+static uint64_t reference_scratch_bytes(const vt_bk_step *step) {
+  return (vt_step_scratch_bytes(step, 0) + 63) / 64 * 64;
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
   (void)dev;
-  *out_bytes = vt_violation.scratch > 0 ? reference_scratch(step) + vt_violation.scratch
-                                        : vt_steps_workspace(step, 0);
+  *out_bytes = vt_violation.scratch > 0 ? reference_scratch_bytes(step) + vt_violation.scratch
+                                        : vt_step_scratch_bytes(step, 0);
   return VT_OK;
 }
 
 void *violation_scratch(const vt_bk_program *p, const vt_bk_step *s) {
-  return p->base[s->work_arena] + s->work_offset + reference_scratch(s);
+  return p->base[s->work_arena] + s->work_offset + reference_scratch_bytes(s);
 }
 
 /* ---- programs ---- */
@@ -253,8 +253,8 @@ void *violation_element(const vt_bk_program *p, const vt_bk_tensor *t, const vt_
   return p->base[t->arena] + t->offset + element * (int64_t)vt_dtype_bytes(t->dtype);
 }
 
-void violation_for_each(const vt_bk_program *p, const vt_bk_step *s, uint32_t dtype,
-                        void (*f)(void *element)) {
+void violation_for_each_element(const vt_bk_program *p, const vt_bk_step *s, uint32_t dtype,
+                                void (*f)(void *element)) {
   for (uint32_t k = 0; k < s->n_out; k++) {
     const vt_bk_tensor *t = &s->out[k];
     int64_t at[8];

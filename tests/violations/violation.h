@@ -67,8 +67,8 @@ uint64_t violation_count_elements(const vt_bk_tensor *t);
 void *violation_element(const vt_bk_program *p, const vt_bk_tensor *t, const vt_bk_tensor *like,
                         const int64_t at[8]);
 /* Calls `f` for each element of those results of step `s` that have this type. */
-void violation_for_each(const vt_bk_program *p, const vt_bk_step *s, uint32_t dtype,
-                        void (*f)(void *element));
+void violation_for_each_element(const vt_bk_program *p, const vt_bk_step *s, uint32_t dtype,
+                                void (*f)(void *element));
 /* Computes a contraction in the order D, but with blocks of `block` products. */
 float violation_dot_in_blocks(const float *a, int64_t sa, const float *b, int64_t sb, int64_t n,
                               int64_t block);

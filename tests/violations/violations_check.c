@@ -170,7 +170,7 @@ static vt_admission *admit_path(const char *path, const char *name, uint64_t ski
   return a;
 }
 
-static vt_admission *admit_row(const row *r, uint64_t skip, uint32_t jobs) {
+static vt_admission *admit_plugin_of_row(const row *r, uint64_t skip, uint32_t jobs) {
   char path[300];
   snprintf(path, sizeof path, "%s/%s.so", built, r->name);
   return admit_path(path, r->name, skip, jobs);
@@ -197,7 +197,7 @@ static int is_expected_refusal(const row *r, const vt_refusal *x) {
 
 static void test_refusal(const row *r) {
   vt_refusal x = {.size = sizeof x};
-  vt_admission *a = admit_row(r, 0, 1);
+  vt_admission *a = admit_plugin_of_row(r, 0, 1);
   const vt_status s = vt_admission_refusal(a, &x);
   if (r->check == NULL) {
     CHECK(vt_admission_verdict(a) == VT_VERDICT_PASSED && s == VT_NAME);
@@ -220,7 +220,7 @@ static void test_parallel_jobs(void) {
     if (strcmp(rows[i].name, "remembers") == 0) r = &rows[i];
   for (uint32_t jobs = 2; r != NULL && jobs <= 16; jobs *= 8) {
     vt_refusal x = {.size = sizeof x};
-    vt_admission *a = admit_row(r, 0, jobs);
+    vt_admission *a = admit_plugin_of_row(r, 0, jobs);
     CHECK(vt_admission_refusal(a, &x) == VT_OK && strcmp(x.check, r->check) == 0 && x.differs);
     if (x.check != NULL && strcmp(x.check, r->check) != 0) print_refusal(r, &x);
     vt_admission_free(a);
@@ -244,7 +244,7 @@ static void test_long_number_belongs_to_path(void) {
 
 static void test_passes_without_check(uint32_t check, const row *r) {
   vt_refusal x = {.size = sizeof x};
-  vt_admission *a = admit_row(r, UINT64_C(1) << check, 1);
+  vt_admission *a = admit_plugin_of_row(r, UINT64_C(1) << check, 1);
   CHECK(vt_admission_verdict(a) == VT_VERDICT_PASSED);
   if (vt_admission_refusal(a, &x) == VT_OK) print_refusal(r, &x);
   vt_admission_free(a);
@@ -277,7 +277,7 @@ static void test_every_plugin_has_row(void) {
 }
 
 /* Writes the line of README's table for this row. */
-static void format_line(const row *r, char out[400]) {
+static void format_readme_line(const row *r, char out[400]) {
   const char *subject = r->subject != NULL ? r->subject : "";
   snprintf(out, 400, "\n| [%s](%s.c) | %s | %s%s |%s%s |\n", r->name, r->name, r->fault,
            r->check != NULL ? r->check : "passes", r->only ? ", no other" : "",
@@ -296,7 +296,7 @@ static void test_readme_table(const char *path) {
   for (const char *at = text; (at = strstr(at, "\n| [")) != NULL; at++) lines++;
   CHECK(lines == ROWS);
   for (size_t i = 0; i < ROWS; i++) {
-    format_line(&rows[i], line);
+    format_readme_line(&rows[i], line);
     const int found = strstr(text, line) != NULL;
     CHECK(found);
     if (!found) fprintf(stderr, "  %s has no line%s", path, line);

@@ -111,15 +111,15 @@ static uint32_t pattern_of(float x) {
 }
 
 /* Set MPFR's exponents to those of f32, so that with 24 bits it rounds to an f32, subnormals
- * included. finish_rounding returns that f32 and makes the exponents unbounded again. */
-static float finish_rounding(mpfr_t y, int inexact) {
+ * included. finish_rounding_to_f32 returns that f32 and makes the exponents unbounded again. */
+static float finish_rounding_to_f32(mpfr_t y, int inexact) {
   mpfr_subnormalize(y, inexact, MPFR_RNDN);
   const float r = mpfr_get_flt(y, MPFR_RNDN);
   mpfr_set_emin(mpfr_get_emin_min());
   mpfr_set_emax(mpfr_get_emax_max());
   return r;
 }
-static void round_as_f32(void) {
+static void limit_mpfr_to_f32(void) {
   mpfr_set_emin(-148);
   mpfr_set_emax(128);
 }
@@ -128,9 +128,9 @@ static void round_as_f32(void) {
 static uint32_t mpfr_pattern(const function *f, uint32_t u) {
   mpfr_t y;
   mpfr_init2(y, 24);
-  round_as_f32();
+  limit_mpfr_to_f32();
   mpfr_set_flt(y, from_bits(u), MPFR_RNDN);
-  const float r = finish_rounding(y, f->mpfr_function(y, y, MPFR_RNDN));
+  const float r = finish_rounding_to_f32(y, f->mpfr_function(y, y, MPFR_RNDN));
   mpfr_clear(y);
   return pattern_of(r);
 }
@@ -212,7 +212,7 @@ static int result_kind(const function *f, double y) {
   return a > 0 ? SUBNORMAL : NOTHING;
 }
 
-static void print_edge(const function *f, uint32_t u, uint32_t last_printed) {
+static void print_both_sides_of_edge(const function *f, uint32_t u, uint32_t last_printed) {
   if (u - 1 != last_printed) print_table_row("VT_EDGE", f, u - 1);
   print_table_row("VT_EDGE", f, u);
   if (f->symmetric) print_table_row("VT_EDGE", f, u ^ 0x80000000u);
@@ -220,14 +220,14 @@ static void print_edge(const function *f, uint32_t u, uint32_t last_printed) {
 
 /* Collects the candidates among the patterns of one sign, and prints the edges that it passes.
  * Zeros are left out: MPFR has a rule of its own for rsqrt(-0). */
-static void find_candidates(const function *f, uint32_t sign, list *found) {
+static void find_candidates_and_print_edges(const function *f, uint32_t sign, list *found) {
   int last = -1, edges = 0;
   uint32_t printed = 0;
   for (uint32_t u = sign + 1; u <= sign + 0x7f800000u; u++) {
     const double y = f->estimate((double)from_bits(u));
     const int kind = result_kind(f, y);
     if (kind != last && last >= 0 && edges++ < MOST_EDGES) {
-      print_edge(f, u, printed);
+      print_both_sides_of_edge(f, u, printed);
       printed = u;
     }
     last = kind;
@@ -243,11 +243,11 @@ static int is_new_candidate(const list *found, size_t i) {
   return found->at[i].distance > 0;
 }
 
-static void print_hard(const function *f) {
+static void print_hardest_inputs(const function *f) {
   list found = {NULL, 0, 0};
   int real = 0, easy = 0;
-  find_candidates(f, 0, &found);
-  if (!f->symmetric) find_candidates(f, 0x80000000u, &found);
+  find_candidates_and_print_edges(f, 0, &found);
+  if (!f->symmetric) find_candidates_and_print_edges(f, 0x80000000u, &found);
   for (size_t i = 0; i < found.n; i++)
     found.at[i].distance = distance_to_midpoint(f, found.at[i].u);
   qsort(found.at, found.n, sizeof *found.at, order_by_distance);
@@ -265,7 +265,7 @@ static void print_hard(const function *f) {
 
 /* Prints edges around multiples of pi/2, at the limits of each method of argument reduction, and
  * far away. 0x6f79be45 is the f32 nearest to a multiple of pi/2, relatively. */
-static void print_angles(const function *f) {
+static void print_angle_edges(const function *f) {
   static const uint32_t at[] = {0x3f490fdbu, 0x3fc90fdbu, 0x40490fdbu, 0x4096cbe4u,
                                 0x40c90fdbu, 0x42c8f5c3u, 0x461c4000u, 0x49ffffffu,
                                 0x4a000000u, 0x4b7fffffu, 0x4b800000u, 0x5922aa80u,
@@ -283,7 +283,7 @@ static uint64_t digest_add(uint64_t h, uint32_t result) {
   return h ^ h >> 29;
 }
 
-static void print_stride(const function *f, uint32_t first, uint32_t step, uint32_t count) {
+static void print_stride_digest(const function *f, uint32_t first, uint32_t step, uint32_t count) {
   uint64_t h = 0;
   for (uint32_t i = 0; i < count; i++) h = digest_add(h, mpfr_pattern(f, first + i * step));
   printf("VT_STRIDE(%s, 0x%08xu, %uu, %uu, UINT64_C(0x%016llx))\n", f->name, first, step, count,
@@ -293,14 +293,14 @@ static void print_stride(const function *f, uint32_t first, uint32_t step, uint3
 /* Prints digests over all patterns; over 2^-8 to 2^8, where tables are read, more densely; over
  * subnormal inputs of both signs; and over inputs with subnormal results, for functions that have
  * others than those of subnormal inputs: exp, exp2, sigmoid. */
-static void print_strides(const function *f) {
-  print_stride(f, 0, 4099, 1u << 20);
-  print_stride(f, 0x3b800000u, 127, 1056832);
-  if (!f->symmetric) print_stride(f, 0xbb800000u, 509, 263692);
-  print_stride(f, 1, 1021, 8216);
-  print_stride(f, 0x80000001u, 1021, 8216);
-  if (f->estimate == exp || f->estimate == sigmoid) print_stride(f, 0xc2aeac00u, 131, 17000);
-  if (f->estimate == exp2) print_stride(f, 0xc2fc0000u, 101, 16000);
+static void print_stride_digests(const function *f) {
+  print_stride_digest(f, 0, 4099, 1u << 20);
+  print_stride_digest(f, 0x3b800000u, 127, 1056832);
+  if (!f->symmetric) print_stride_digest(f, 0xbb800000u, 509, 263692);
+  print_stride_digest(f, 1, 1021, 8216);
+  print_stride_digest(f, 0x80000001u, 1021, 8216);
+  if (f->estimate == exp || f->estimate == sigmoid) print_stride_digest(f, 0xc2aeac00u, 131, 17000);
+  if (f->estimate == exp2) print_stride_digest(f, 0xc2fc0000u, 101, 16000);
 }
 
 /* ---- pow ---- */
@@ -334,8 +334,8 @@ static int compute_pow_by_mpfr(mpfr_t z, float x, float y) {
 static uint32_t mpfr_pow_pattern(float x, float y) {
   mpfr_t z;
   mpfr_init2(z, 24);
-  round_as_f32();
-  const float r = finish_rounding(z, compute_pow_by_mpfr(z, x, y));
+  limit_mpfr_to_f32();
+  const float r = finish_rounding_to_f32(z, compute_pow_by_mpfr(z, x, y));
   mpfr_clear(z);
   return pattern_of(r);
 }
@@ -358,7 +358,7 @@ static void numbered_pair(uint32_t i, float *x, float *y) {
   random_pair(&state, x, y);
 }
 
-static void print_pow(void) {
+static void print_hard_pow(void) {
   enum { ROWS = 24 };
   list found = {NULL, 0, 0};
   float x, y;
@@ -400,13 +400,13 @@ static int is_wanted(int argc, char **argv, const char *name) {
 int main(int argc, char **argv) {
   for (int i = 0; i < N_FUNCTIONS; i++) {
     if (!is_wanted(argc, argv, functions[i].name)) continue;
-    print_hard(&functions[i]);
-    if (is_trigonometric(&functions[i])) print_angles(&functions[i]);
-    print_strides(&functions[i]);
+    print_hardest_inputs(&functions[i]);
+    if (is_trigonometric(&functions[i])) print_angle_edges(&functions[i]);
+    print_stride_digests(&functions[i]);
     fflush(stdout);
   }
   if (is_wanted(argc, argv, "pow")) {
-    print_pow();
+    print_hard_pow();
     print_random_pow(1, 1u << 20);
   }
   mpfr_free_cache();

@@ -63,7 +63,7 @@ print(" * fn_trig_tables.inc - tables of fn_trig.inc. Written by gen_trig.py; do
 table("vt_trig_sine", 2 * (2 * STEPS + STEPS // 2), sine_rows(),
       "sin(j pi/64) as hi and lo, j = 0..159: a full circle, and a quarter more for the cosine.")
 table("vt_trig_turns", 32, turn_rows(),
-      "64/pi without its multiples of 2^(30 - 16 g), g = 0..7, in four parts (vt_trig_reduce_to_steps).")
+      "64/pi without its multiples of 2^(30 - 16 g), g = 0..7, in four parts (vt_trig_reduce_huge_to_steps).")
 
 part1 = at_multiple(pi / STEPS, mpf(2) ** -31)
 part2 = floor((pi / STEPS - part1) * 2 ** 58) / 2 ** 58

@@ -35,7 +35,7 @@ static double random_real(int wild) {
   return (double)random_between(-1000000, 1000000) / 65536.0;
 }
 
-static void store_random(void *at, uint32_t dtype, int wild) {
+static void store_random_number(void *at, uint32_t dtype, int wild) {
   const double x = random_real(wild);
   const float f = (float)x;
   const int32_t i = (int32_t)random_word();
@@ -60,7 +60,7 @@ static void alloc_random_data(vt_view *v, int wild) {
   v->data = malloc((size_t)(last + 1) * bytes);
   CHECK(v->data != NULL);
   for (int64_t i = 0; i <= last; i++)
-    store_random((char *)v->data + (size_t)i * bytes, v->dtype, wild);
+    store_random_number((char *)v->data + (size_t)i * bytes, v->dtype, wild);
 }
 
 /* Makes an operand of random numbers whose axes may be permuted, have gaps or be broadcast. */
@@ -89,7 +89,7 @@ static vt_view result_view(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   return v;
 }
 
-static int same_number(const char *a, const char *b, uint32_t dtype) {
+static int is_same_number_or_nans(const char *a, const char *b, uint32_t dtype) {
   float f[2];
   double d[2];
   memcpy(&f[0], a, 4);
@@ -103,10 +103,11 @@ static int same_number(const char *a, const char *b, uint32_t dtype) {
   return memcmp(a, b, (size_t)vt_cpu_bytes_of(dtype)) == 0;
 }
 
-static int same_bits(const vt_view *a, const vt_view *b) {
+static int have_same_bits_or_nans(const vt_view *a, const vt_view *b) {
   const int64_t bytes = (int64_t)vt_cpu_bytes_of(a->dtype);
   for (int64_t i = 0; i < vt_cpu_count(a); i++)
-    if (!same_number((char *)a->data + i * bytes, (char *)b->data + i * bytes, a->dtype)) return 0;
+    if (!is_same_number_or_nans((char *)a->data + i * bytes, (char *)b->data + i * bytes, a->dtype))
+      return 0;
   return 1;
 }
 
@@ -136,14 +137,14 @@ static void run_reference(const trial *t) {
   free(k.work);
 }
 
-/* `lasting` operands are parameters, from which a handler may cache data: the step runs twice, so
- * that the second run uses what the first one cached. */
-static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
+/* If operands are placed `as_parameters`, a handler may cache data from them: the step runs twice,
+ * so that the second run uses what the first one cached. */
+static void run_handler(const trial *t, const vt_cpu_team *team, int as_parameters) {
   const vt_cpu_handler *h = vt_cpu_handler_of(t->op);
   vt_bk_tensor tensor[OPERANDS] = {{0}};
   uint64_t version[OPERANDS] = {0};
-  for (int i = 0; i < OPERANDS; i++) tensor[i].arena = lasting ? VT_BK_ARENA_PARAMETER : 0;
-  for (int i = 0; i < OPERANDS; i++) version[i] = lasting ? 5 : 0;
+  for (int i = 0; i < OPERANDS; i++) tensor[i].arena = as_parameters ? VT_BK_ARENA_PARAMETER : 0;
+  for (int i = 0; i < OPERANDS; i++) version[i] = as_parameters ? 5 : 0;
   const vt_bk_step step = {.size = sizeof step, .op = t->op, .in = tensor, .n_in = t->n_in};
   vt_cpu_call c = {.team = team,
                    .step = &step,
@@ -157,7 +158,7 @@ static void run_handler(const trial *t, const vt_cpu_team *team, int lasting) {
   c.cached = keep > 0 ? memset(alloc_scratch(keep), 0, keep) : NULL;
   c.version = version;
   CHECK(h->run(&c) == VT_OK);
-  if (lasting) CHECK(h->run(&c) == VT_OK);
+  if (as_parameters) CHECK(h->run(&c) == VT_OK);
   free(c.work);
   free(c.cached);
 }
@@ -197,7 +198,7 @@ static void check_trial(trial *t, const vt_cpu_team *teams, int n, const char *w
   for (int i = 0; i < n; i++) {
     t->out = result_view(out.dtype, out.rank, out.dim);
     run_handler(t, &teams[i], i % 2);
-    if (!same_bits(&out, &t->out)) {
+    if (!have_same_bits_or_nans(&out, &t->out)) {
       fprintf(stderr, "%s: %s, %u threads\n", what, teams[i].kernels->isa, teams[i].threads);
       vt_test_failed++;
     }

@@ -15,25 +15,26 @@
 /* ---- the keys that a row sees ---- */
 
 /* Returns the offset of element [b, h, i, 0] of a bias or mask, which may be broadcast, and sets
- * *step to its stride along the keys. */
-static int64_t element_offset(const vt_view *v, const int64_t at[3], int64_t *step) {
+ * *key_step to its stride along the keys. */
+static int64_t mask_or_bias_offset(const vt_view *v, const int64_t position[3], int64_t *key_step) {
   int64_t place = 0;
-  *step = 0;
+  *key_step = 0;
   for (uint32_t a = 0; a < v->rank; a++) {
     const uint32_t axis = 4 - v->rank + a;
     if (v->dim[a] == 1) continue;
     if (axis == 3) {
-      *step = v->stride[a];
+      *key_step = v->stride[a];
     } else {
-      place += at[axis] * v->stride[a];
+      place += position[axis] * v->stride[a];
     }
   }
   return place;
 }
 
-static int64_t length_of_batch(const vt_view *v, int64_t i) {
-  const int64_t at = i * v->stride[0];
-  return v->dtype == VT_DTYPE_I32 ? ((const int32_t *)v->data)[at] : ((const int64_t *)v->data)[at];
+static int64_t key_count_of_batch(const vt_view *lengths, int64_t batch) {
+  const int64_t at = batch * lengths->stride[0];
+  return lengths->dtype == VT_DTYPE_I32 ? ((const int32_t *)lengths->data)[at]
+                                        : ((const int64_t *)lengths->data)[at];
 }
 
 /* Sets which keys the row at [b, h, i] sees. A length may be any number, so sums of positions wrap,
@@ -43,7 +44,7 @@ static void find_visible_keys(const vt_attend_task *t, const int64_t at[3], vt_a
   const vt_view *in = t->call->in;
   const int64_t keys = t->size.keys;
   const int64_t length =
-      t->optional.length == 0 ? keys : length_of_batch(&in[t->optional.length], at[0]);
+      t->optional.length == 0 ? keys : key_count_of_batch(&in[t->optional.length], at[0]);
   const int64_t p = vt_i64_wrap_add(at[2], vt_i64_wrap_sub(length, t->size.queries));
   const int64_t before = vt_i64_wrap_sub(p, a->window), after = vt_i64_wrap_add(p, a->window);
   *x = (vt_attend_visible){.hi = vt_cpu_max(0, vt_cpu_min(keys, length)),
@@ -53,10 +54,10 @@ static void find_visible_keys(const vt_attend_task *t, const int64_t at[3], vt_a
   if (a->window > 0 && !a->causal) x->hi = vt_cpu_max(0, vt_cpu_min(x->hi, after));
   if (t->optional.bias != 0)
     x->row.bias = (const float *)in[t->optional.bias].data +
-                  element_offset(&in[t->optional.bias], at, &x->row.bias_step);
+                  mask_or_bias_offset(&in[t->optional.bias], at, &x->row.bias_step);
   if (t->optional.mask != 0)
     x->row.mask = (const uint8_t *)in[t->optional.mask].data +
-                  element_offset(&in[t->optional.mask], at, &x->row.mask_step);
+                  mask_or_bias_offset(&in[t->optional.mask], at, &x->row.mask_step);
   if (x->lo >= x->hi) x->lo = x->hi = 0;
 }
 
@@ -87,7 +88,8 @@ static void keys_seen_by_any(const vt_attend_visible *x, int64_t rows, int64_t *
 }
 
 /* Narrows from .. to - 1 to the keys that every row sees; the range may become empty. */
-static void keys_seen_by_all(const vt_attend_visible *x, int64_t rows, int64_t *from, int64_t *to) {
+static void narrow_to_keys_seen_by_all(const vt_attend_visible *x, int64_t rows, int64_t *from,
+                                       int64_t *to) {
   for (int64_t r = 0; r < rows; r++) {
     *from = vt_cpu_max(*from, x[r].lo);
     *to = vt_cpu_min(*to, x[r].hi);
@@ -121,7 +123,7 @@ void vt_attend_begin_chunk(const vt_attend_task *t, uint64_t worker, int64_t pai
 
 /* ---- scores ---- */
 
-static void copy_queries(vt_attend_chunk *c) {
+static void copy_queries_to_scratch(vt_attend_chunk *c) {
   const vt_view *q = &c->t->call->in[0];
   const int64_t depth = c->t->size.depth, step = q->stride[3];
   for (int64_t r = 0; r < c->rows; r++) {
@@ -159,8 +161,8 @@ vt_cpu_levels vt_attend_init_levels(const vt_attend_task *t, float *at, int64_t 
 
 /* Computes a patch of D(q, k) whose depth is more than 8 blocks, so that groups of blocks need sums
  * of their own. */
-static void multiply_long_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_patch_fn *patch,
-                                int64_t rows) {
+static void multiply_patch_by_levels(const vt_attend_task *t, vt_cpu_patch p,
+                                     vt_cpu_patch_fn *patch, int64_t rows) {
   float sums_buffer[VT_CPU_LEVELS][VT_CPU_PATCH_ROWS * VT_CPU_PATCH_VECTORS * 16] = {{0}};
   const int64_t columns = t->table->columns, depth = t->size.depth, row = p.c_row;
   const int levels = vt_cpu_levels_needed(vt_cpu_div_up(depth, VT_CPU_BLOCK));
@@ -184,8 +186,8 @@ static void multiply_long_patch(const vt_attend_task *t, vt_cpu_patch p, vt_cpu_
 
 /* Computes D(q, k) of a few rows with the first `columns` keys of a panel, which begins with key
  * `first`. */
-static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, const float *panel,
-                          int64_t first, int64_t columns) {
+static void multiply_queries_by_keys(const vt_attend_chunk *c, int64_t row, int64_t rows,
+                                     const float *panel, int64_t first, int64_t columns) {
   const vt_attend_sizes *s = &c->t->size;
   const vt_cpu_attentions *table = c->t->table;
   vt_cpu_patch_fn *patch = table->patch[rows - 1][vt_cpu_div_up(columns, table->lanes) - 1];
@@ -197,7 +199,7 @@ static void multiply_keys(const vt_attend_chunk *c, int64_t row, int64_t rows, c
                     .c_row = s->stride,
                     .first = 1};
   if (s->depth > VT_CPU_BLOCK * VT_CPU_GROUP) {
-    multiply_long_patch(
+    multiply_patch_by_levels(
         c->t, p, table->patch[rows - 1][vt_cpu_div_up(table->columns, table->lanes) - 1], rows);
     return;
   }
@@ -219,14 +221,14 @@ static void score_panel(vt_attend_chunk *c, int64_t number) {
     int64_t lo, hi;
     keys_seen_by_any(&c->visible[r], rows, &lo, &hi);
     if (lo < first + columns && hi > first)
-      multiply_keys(c, r, rows, panel, first, vt_cpu_min(columns, hi - first));
+      multiply_queries_by_keys(c, r, rows, panel, first, vt_cpu_min(columns, hi - first));
   }
 }
 
 void vt_attend_score_keys(vt_attend_chunk *c, int64_t from, int64_t to) {
   const int64_t columns = c->t->table->columns;
   int64_t lo, hi;
-  copy_queries(c);
+  copy_queries_to_scratch(c);
   keys_seen_by_any(c->visible, c->rows, &lo, &hi);
   lo = vt_cpu_max(lo, from);
   hi = vt_cpu_min(hi, to);
@@ -271,8 +273,8 @@ static float sum_of_weights(const vt_attend_task *t, const float *e, int64_t lo,
  * keys lo .. hi - 1. Returns the sum of the weights, 0 if the row sees no key. A key that the mask
  * hides gets the score -inf and hence the weight +0, unless the maximum m of the scores is -inf or
  * NaN. In that case either the row sees no key, or its weights and their sum are NaN. */
-static float weigh_and_sum(const vt_attend_task *t, float *e, const vt_attend_visible *x,
-                           int64_t lo, int64_t hi) {
+static float make_weights_and_sum(const vt_attend_task *t, float *e, const vt_attend_visible *x,
+                                  int64_t lo, int64_t hi) {
   const int64_t n = x->hi - x->lo;
   vt_cpu_row row = x->row;
   lo = lo / VT_REDUCE_LANES * VT_REDUCE_LANES;
@@ -289,27 +291,27 @@ static float weigh_and_sum(const vt_attend_task *t, float *e, const vt_attend_vi
   return sum_of_weights(t, e, x->lo, x->hi);
 }
 
-float vt_attend_weigh_and_sum(const vt_attend_chunk *c, int64_t r) {
+float vt_attend_make_weights_and_sum(const vt_attend_chunk *c, int64_t r) {
   const int64_t first = r / VT_CPU_PATCH_ROWS * VT_CPU_PATCH_ROWS;
   int64_t lo, hi;
   keys_seen_by_any(&c->visible[first], vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - first), &lo, &hi);
-  return weigh_and_sum(c->t, c->e + r * c->t->size.stride, &c->visible[r], lo, hi);
+  return make_weights_and_sum(c->t, c->e + r * c->t->size.stride, &c->visible[r], lo, hi);
 }
 
 /* ---- values ---- */
 
 /* Returns rows first .. first + count - 1 of v as the kernels need them, contiguous and in whole
- * vectors, and sets *row to the elements from one to the next. They are copied if v is not stored
- * like that. */
-static const float *load_values(const vt_attend_chunk *c, int64_t first, int64_t count,
-                                int64_t *row) {
+ * vectors, and sets *row_step to the elements from one to the next. They are copied if v is not
+ * stored like that. */
+static const float *contiguous_values(const vt_attend_chunk *c, int64_t first, int64_t count,
+                                      int64_t *row_step) {
   const vt_view *v = &c->t->call->in[2];
   const vt_attend_sizes *s = &c->t->size;
   const int64_t at[3] = {c->batch, c->group, first};
   const float *from = row_address(v, at);
-  *row = v->stride[2];
+  *row_step = v->stride[2];
   if (v->stride[3] == 1 && s->padded_width == s->width) return from;
-  *row = s->padded_width;
+  *row_step = s->padded_width;
   for (int64_t j = 0; j < count; j++)
     for (int64_t i = 0; i < s->padded_width; i++)
       c->values[j * s->padded_width + i] =
@@ -317,10 +319,10 @@ static const float *load_values(const vt_attend_chunk *c, int64_t first, int64_t
   return c->values;
 }
 
-static int rows_are_finite(const vt_cpu_attentions *table, const float *v, int64_t row,
+static int rows_are_finite(const vt_cpu_attentions *table, const float *v, int64_t row_step,
                            int64_t width, int64_t rows) {
   for (int64_t j = 0; j < rows; j++)
-    if (!table->finite(v + j * row, width)) return 0;
+    if (!table->finite(v + j * row_step, width)) return 0;
   return 1;
 }
 
@@ -334,7 +336,8 @@ typedef struct piece {
 
 /* Adds the weighted values of a piece to the sum of one row, without the keys that the row does not
  * see. */
-static void add_masked_values(const vt_attend_chunk *c, int64_t r, const piece *b, float *sum) {
+static void add_values_seen_by_row(const vt_attend_chunk *c, int64_t r, const piece *b,
+                                   float *sum) {
   const vt_attend_sizes *s = &c->t->size;
   const vt_attend_visible *x = &c->visible[r];
   const float *e = c->e + r * s->stride;
@@ -347,8 +350,8 @@ static void add_masked_values(const vt_attend_chunk *c, int64_t r, const piece *
 }
 
 /* Adds the weighted values of a piece to the sums of a few rows, with a patch kernel. */
-static void add_patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, const piece *b,
-                             float *sum) {
+static void add_values_with_patch_kernel(const vt_attend_chunk *c, int64_t r, int64_t rows,
+                                         const piece *b, float *sum) {
   const vt_attend_sizes *s = &c->t->size;
   const vt_cpu_attentions *table = c->t->table;
   vt_cpu_patch p = {.a = c->e + r * s->stride + b->from,
@@ -366,11 +369,11 @@ static void add_patch_values(const vt_attend_chunk *c, int64_t r, int64_t rows, 
 
 /* Whether v is finite at all keys of the piece that some row does not see; keys that all rows see
  * need no check. */
-static int all_unseen_finite(const vt_attend_chunk *c, const piece *b) {
+static int are_unseen_values_finite(const vt_attend_chunk *c, const piece *b) {
   const vt_cpu_attentions *table = c->t->table;
   const int64_t width = c->t->size.padded_width;
   int64_t from = b->from, to = b->to;
-  keys_seen_by_all(c->visible, c->rows, &from, &to);
+  narrow_to_keys_seen_by_all(c->visible, c->rows, &from, &to);
   from = vt_cpu_min(from, b->to);
   to = vt_cpu_max(from, to);
   return rows_are_finite(table, b->v, b->v_row, width, from - b->from) &&
@@ -389,10 +392,10 @@ static void add_piece_values(const vt_attend_chunk *c, int64_t r, int64_t rows, 
   if (from >= to) return;
   if (b->unseen_finite) {
     const piece part = {from, to, b->v + (from - b->from) * b->v_row, b->v_row, 1};
-    add_patch_values(c, r, rows, &part, sum);
+    add_values_with_patch_kernel(c, r, rows, &part, sum);
     return;
   }
-  for (int64_t i = 0; i < rows; i++) add_masked_values(c, r + i, b, sum + i * wide);
+  for (int64_t i = 0; i < rows; i++) add_values_seen_by_row(c, r + i, b, sum + i * wide);
 }
 
 void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum) {
@@ -401,8 +404,8 @@ void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum) {
   b.from = vt_cpu_max(b.from, block * VT_CPU_BLOCK);
   b.to = vt_cpu_min(b.to, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
   if (b.from >= b.to) return;
-  b.v = load_values(c, b.from, b.to - b.from, &b.v_row);
-  b.unseen_finite = all_unseen_finite(c, &b);
+  b.v = contiguous_values(c, b.from, b.to - b.from, &b.v_row);
+  b.unseen_finite = are_unseen_values_finite(c, &b);
   for (int64_t r = 0; r < c->rows; r += VT_CPU_PATCH_ROWS)
     add_piece_values(c, r, vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - r), &b,
                      sum + r * c->t->size.padded_width);
@@ -410,7 +413,8 @@ void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum) {
 
 /* ---- results ---- */
 
-void vt_attend_store_row(const vt_attend_chunk *c, int64_t r, const float *o, float sum) {
+void vt_attend_divide_and_store_row(const vt_attend_chunk *c, int64_t r, const float *o,
+                                    float sum) {
   const vt_view *y = &c->t->call->out[0];
   const int64_t width = c->t->size.width, step = y->stride[3];
   int64_t at[3];

@@ -96,30 +96,30 @@ static uint64_t add_saturated(uint64_t a, uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 /* a * b * c floats, rounded up to whole cache lines; UINT64_MAX on overflow. */
-static uint64_t product_in_whole_lines(int64_t a, int64_t b, int64_t c) {
+static uint64_t floats_in_whole_lines(int64_t a, int64_t b, int64_t c) {
   const uint64_t n = multiply_saturated(multiply_saturated((uint64_t)a, (uint64_t)b), (uint64_t)c);
   return n > UINT64_MAX - 15 ? UINT64_MAX : (n + 15) & ~(uint64_t)15;
 }
 
-static vt_attend_scratch scratch_sizes(const vt_attend_sizes *s) {
+static vt_attend_scratch scratch_sizes_in_floats(const vt_attend_sizes *s) {
   vt_attend_scratch x = {0};
-  x.q = product_in_whole_lines(s->chunk, s->depth, 1);
-  x.values = product_in_whole_lines(VT_CPU_BLOCK, s->padded_width, 1);
-  x.chain = product_in_whole_lines(s->padded_width, 1, 1);
+  x.q = floats_in_whole_lines(s->chunk, s->depth, 1);
+  x.values = floats_in_whole_lines(VT_CPU_BLOCK, s->padded_width, 1);
+  x.chain = floats_in_whole_lines(s->padded_width, 1, 1);
   if (s->packed) {
-    x.panels = product_in_whole_lines(s->pairs, s->panels, s->panel);
+    x.panels = floats_in_whole_lines(s->pairs, s->panels, s->panel);
   } else {
-    x.panel = product_in_whole_lines(s->panel, 1, 1);
+    x.panel = floats_in_whole_lines(s->panel, 1, 1);
   }
   if (s->split) {
-    x.scores = product_in_whole_lines(s->pairs, s->rows, s->stride);
+    x.scores = floats_in_whole_lines(s->pairs, s->rows, s->stride);
     x.sums = multiply_saturated((uint64_t)s->blocks,
-                                product_in_whole_lines(s->pairs, s->rows, s->padded_width));
-    x.totals = product_in_whole_lines(s->pairs, s->rows, 1);
-    x.t = product_in_whole_lines(s->levels, s->padded_width, 1);
+                                floats_in_whole_lines(s->pairs, s->rows, s->padded_width));
+    x.totals = floats_in_whole_lines(s->pairs, s->rows, 1);
+    x.t = floats_in_whole_lines(s->levels, s->padded_width, 1);
   } else {
-    x.e = product_in_whole_lines(s->chunk, s->stride, 1);
-    x.t = product_in_whole_lines(s->levels, s->chunk, s->padded_width);
+    x.e = floats_in_whole_lines(s->chunk, s->stride, 1);
+    x.t = floats_in_whole_lines(s->levels, s->chunk, s->padded_width);
   }
   return x;
 }
@@ -132,7 +132,7 @@ static uint64_t worker_floats(const vt_attend_scratch *x) {
 uint64_t vt_cpu_scratch_attention(const vt_cpu_call *c) {
   if (is_empty_or_keyless(c)) return 0;
   const vt_attend_sizes s = sizes_of(c);
-  const vt_attend_scratch x = scratch_sizes(&s);
+  const vt_attend_scratch x = scratch_sizes_in_floats(&s);
   const uint64_t shared =
       add_saturated(add_saturated(x.panels, x.totals), add_saturated(x.scores, x.sums));
   return multiply_saturated(add_saturated(shared, multiply_saturated(worker_floats(&x), s.workers)),
@@ -142,7 +142,7 @@ uint64_t vt_cpu_scratch_attention(const vt_cpu_call *c) {
 /* ---- sharing work among the workers ---- */
 
 /* Workers take one item after the other; the result of an item does not depend on the worker. */
-static void run_items(void *context, uint64_t worker) {
+static void run_items_of_worker(void *context, uint64_t worker) {
   vt_attend_task *t = context;
   for (;;) {
     const int64_t i = atomic_fetch_add_explicit(&t->next, 1, memory_order_relaxed);
@@ -157,7 +157,7 @@ static void run_workers(vt_attend_task *t, int64_t items,
   t->item = item;
   t->items = items;
   atomic_store_explicit(&t->next, 0, memory_order_relaxed);
-  vt_cpu_run_jobs(t->call->team, (uint64_t)workers, run_items, t);
+  vt_cpu_run_jobs(t->call->team, (uint64_t)workers, run_items_of_worker, t);
 }
 
 /* ---- many rows: an item is a panel of keys to pack, then a chunk ---- */
@@ -179,7 +179,7 @@ static void compute_chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_begin_chunk(t, worker, i / s->chunks, first, vt_cpu_min(s->chunk, s->rows - first), &c);
   const int64_t n = c.rows * s->padded_width;
   vt_attend_score_keys(&c, 0, s->keys);
-  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_weigh_and_sum(&c, r);
+  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_make_weights_and_sum(&c, r);
   const vt_cpu_levels sums = vt_attend_init_levels(t, c.sum, n, s->levels);
   vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
@@ -188,7 +188,7 @@ static void compute_chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   }
   const float *o = vt_cpu_levels_total(&sums);
   for (int64_t r = 0; r < c.rows; r++)
-    vt_attend_store_row(&c, r, o + r * s->padded_width, total[r]);
+    vt_attend_divide_and_store_row(&c, r, o + r * s->padded_width, total[r]);
 }
 
 /* ---- few rows: an item is a block of keys, or a row ---- */
@@ -205,20 +205,20 @@ static void score_block_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_score_keys(&c, block * VT_CPU_BLOCK, block * VT_CPU_BLOCK + VT_CPU_BLOCK);
 }
 
-static void weigh_row_item(vt_attend_task *t, uint64_t worker, int64_t i) {
+static void make_row_weights_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_chunk c;
   begin_chunk_of_all_rows(t, worker, i / t->size.rows, &c);
-  t->totals[i] = vt_attend_weigh_and_sum(&c, i % t->size.rows);
+  t->totals[i] = vt_attend_make_weights_and_sum(&c, i % t->size.rows);
 }
 
 /* The address of the sums of key block `block` of a pair, one row after the other. */
-static float *block_sums(const vt_attend_task *t, int64_t pair, int64_t block) {
+static float *address_of_block_sums(const vt_attend_task *t, int64_t pair, int64_t block) {
   return t->sums + (pair * t->size.blocks + block) * t->size.rows * t->size.padded_width;
 }
 
 static void add_block_values_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const int64_t pair = i / t->size.blocks, block = i % t->size.blocks;
-  float *sum = block_sums(t, pair, block);
+  float *sum = address_of_block_sums(t, pair, block);
   vt_attend_chunk c;
   begin_chunk_of_all_rows(t, worker, pair, &c);
   memset(sum, 0, (size_t)(t->size.rows * t->size.padded_width) * sizeof *sum);
@@ -233,10 +233,10 @@ static void store_row_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   const vt_cpu_levels sums = vt_attend_init_levels(t, c.sum, s->padded_width, s->levels);
   vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
-    t->add(c.sum, block_sums(t, pair, block) + r * s->padded_width, s->padded_width);
+    t->add(c.sum, address_of_block_sums(t, pair, block) + r * s->padded_width, s->padded_width);
     vt_cpu_levels_carry(&sums, block);
   }
-  vt_attend_store_row(&c, r, vt_cpu_levels_total(&sums), t->totals[i]);
+  vt_attend_divide_and_store_row(&c, r, vt_cpu_levels_total(&sums), t->totals[i]);
 }
 
 /* ---- the op ---- */
@@ -272,13 +272,13 @@ vt_status vt_cpu_run_attention(vt_cpu_call *c) {
     return VT_OK;
   }
   t.size = sizes_of(c);
-  t.scratch = scratch_sizes(s);
+  t.scratch = scratch_sizes_in_floats(s);
   /* The default scale is 1 / sqrt(f32(d)), each operation rounded once. */
   t.scale = t.attrs->scale == 0.0 ? 1.0f / vt_f32_sqrt((float)s->depth) : (float)t.attrs->scale;
   assign_scratch(&t);
   if (s->split) {
     run_workers(&t, s->pairs * s->blocks, score_block_item);
-    run_workers(&t, s->pairs * s->rows, weigh_row_item);
+    run_workers(&t, s->pairs * s->rows, make_row_weights_item);
     run_workers(&t, s->pairs * s->blocks, add_block_values_item);
     run_workers(&t, s->pairs * s->rows, store_row_item);
     return VT_OK;

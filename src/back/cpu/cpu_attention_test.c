@@ -91,7 +91,7 @@ static void set_strides(vt_view *v, layout order) {
   for (int i = 0; i < 4; i++) v->stride[i] = -v->stride[i];
 }
 
-static vt_view float_view(float *data, int64_t b, int64_t h, int64_t t, int64_t d) {
+static vt_view f32_view_without_strides(float *data, int64_t b, int64_t h, int64_t t, int64_t d) {
   return (vt_view){.dtype = VT_DTYPE_F32, .rank = 4, .dim = {b, h, t, d}, .data = data};
 }
 
@@ -133,9 +133,9 @@ static void init_operands(operands *o, const shape *s, uint64_t seed) {
     o->v[i] = random_float(&seed, s->wild);
   }
   for (int i = 0; i < 4; i++) o->length[i] = s->keys - 2 - i * s->keys / 3;
-  o->in[0] = float_view(o->q, s->batch, s->heads, s->queries, s->depth);
-  o->in[1] = float_view(o->k, s->batch, s->groups, s->keys, s->depth);
-  o->in[2] = float_view(o->v, s->batch, s->groups, s->keys, s->width);
+  o->in[0] = f32_view_without_strides(o->q, s->batch, s->heads, s->queries, s->depth);
+  o->in[1] = f32_view_without_strides(o->k, s->batch, s->groups, s->keys, s->depth);
+  o->in[2] = f32_view_without_strides(o->v, s->batch, s->groups, s->keys, s->width);
   o->n = 3;
   for (int i = 0; i < 3; i++) set_strides(&o->in[i], s->order);
   add_optional_operands(o, s, &seed);
@@ -151,7 +151,7 @@ static void *alloc_poisoned(uint64_t bytes) {
 }
 
 static vt_view result_view(const shape *s, float *data) {
-  vt_view y = float_view(data, s->batch, s->heads, s->queries, s->width);
+  vt_view y = f32_view_without_strides(data, s->batch, s->heads, s->queries, s->width);
   set_strides(&y, s->order == STRIDED ? STRAIGHT : s->order);
   return y;
 }
@@ -196,7 +196,8 @@ static void compare_result(const vt_cpu_team *team, const operands *o, const sha
   free(y);
 }
 
-static void check_shape(const vt_cpu_team *teams, int n_teams, operands *o, const shape *s) {
+static void check_shape_on_all_teams(const vt_cpu_team *teams, int n_teams, operands *o,
+                                     const shape *s) {
   const vt_attr_attention a = {
       .size = sizeof a, .causal = s->causal, .window = s->window, .scale = s->scale};
   const int64_t n = s->batch * s->heads * s->queries * s->width;
@@ -223,7 +224,8 @@ int main(void) {
       CHECK(vt_pool_new(threads[j], vt_alloc_default(), &teams[n].pool, NULL) == VT_OK);
       n++;
     }
-  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) check_shape(teams, n, o, &shapes[i]);
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    check_shape_on_all_teams(teams, n, o, &shapes[i]);
   while (n > 0) vt_pool_free(teams[--n].pool);
   free(o);
   TEST_DONE();

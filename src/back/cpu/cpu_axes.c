@@ -28,20 +28,21 @@ vt_view vt_cpu_keepdims_view(const vt_view *y, const vt_view *x, unsigned mask) 
 
 /* Whether a new axis inside the last axis of *a can be joined with it, because together they are
  * evenly spaced in both views. */
-static int can_be_joined(const vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
+static int can_be_joined(const vt_cpu_axes *a, int64_t dim, int64_t x_stride, int64_t y_stride) {
   const uint32_t last = a->n - 1;
-  return a->n > 0 && (a->dim[last] == 1 || (a->x[last] == x * dim && a->y[last] == y * dim));
+  return a->n > 0 &&
+         (a->dim[last] == 1 || (a->x[last] == x_stride * dim && a->y[last] == y_stride * dim));
 }
 
-void vt_cpu_axes_append(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y) {
+void vt_cpu_axes_append(vt_cpu_axes *a, int64_t dim, int64_t x_stride, int64_t y_stride) {
   if (a->n == 0) a->count = 1;
   if (!vt_i64_mul(a->count, dim, &a->count)) a->count = INT64_MAX;
   if (a->n > 0 && dim == 1) return;
-  const int joined = can_be_joined(a, dim, x, y);
+  const int joined = can_be_joined(a, dim, x_stride, y_stride);
   const uint32_t at = joined ? a->n - 1 : a->n++;
   a->dim[at] = joined ? a->dim[at] * dim : dim;
-  a->x[at] = x;
-  a->y[at] = y;
+  a->x[at] = x_stride;
+  a->y[at] = y_stride;
 }
 
 /* If one selected axis is empty, the others are left out, because their product might overflow. */

@@ -16,7 +16,7 @@ vt_backend_query_fn vt_cpu_query;
 _Static_assert(sizeof(vt_cpu_buffer_header) <= VT_CPU_LINE,
                "a block fits before the bytes it is of");
 
-void *vt_cpu_memory_new_raw(const vt_bk_host *host, uint64_t bytes) {
+void *vt_cpu_memory_new_uncleared(const vt_bk_host *host, uint64_t bytes) {
   const uint64_t size = bytes + 2 * VT_CPU_LINE;
   char *base = size > bytes ? host->resize(host->user, NULL, 0, size) : NULL;
   if (base == NULL) return NULL;
@@ -29,7 +29,7 @@ void *vt_cpu_memory_new_raw(const vt_bk_host *host, uint64_t bytes) {
 }
 
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes) {
-  void *p = vt_cpu_memory_new_raw(host, bytes);
+  void *p = vt_cpu_memory_new_uncleared(host, bytes);
   if (p != NULL) memset(p, 0, (size_t)bytes);
   return p;
 }
@@ -50,7 +50,7 @@ uint64_t vt_cpu_new_content_version(void) {
 }
 
 static int32_t buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle) {
-  void *p = vt_cpu_memory_new_raw(dev->host, bytes);
+  void *p = vt_cpu_memory_new_uncleared(dev->host, bytes);
   if (p == NULL) return VT_NOMEM;
   *out_handle = (uint64_t)(uintptr_t)p;
   return VT_OK;
@@ -97,9 +97,9 @@ void vt_cpu_run_jobs(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *cont
 
 /* A thread that is polling for jobs takes half a microsecond to start one and report back; a
  * sleeping thread takes longer. Four jobs per thread even out delays of single threads. */
-uint64_t vt_cpu_job_count(const vt_cpu_team *t, uint64_t items, double cost) {
+uint64_t vt_cpu_job_count(const vt_cpu_team *t, uint64_t items, double ns_per_item) {
   const double wake_ns = 2500;
-  const double whole = (double)items * cost;
+  const double whole = (double)items * ns_per_item;
   if (t->threads == 1 || whole < 2 * wake_ns) return 1;
   uint64_t jobs = (uint64_t)t->threads * 4;
   if (whole / wake_ns < (double)jobs) jobs = (uint64_t)(whole / wake_ns);
@@ -107,8 +107,8 @@ uint64_t vt_cpu_job_count(const vt_cpu_team *t, uint64_t items, double cost) {
   return jobs < items ? jobs : items > 0 ? items : 1;
 }
 
-int64_t vt_cpu_job_first(int64_t items, uint64_t n, uint64_t j) {
-  const int64_t each = items / (int64_t)n, more = items % (int64_t)n, at = (int64_t)j;
+int64_t vt_cpu_job_first(int64_t items, uint64_t jobs, uint64_t job) {
+  const int64_t each = items / (int64_t)jobs, more = items % (int64_t)jobs, at = (int64_t)job;
   return at * each + (at < more ? at : more);
 }
 
@@ -161,14 +161,14 @@ static void format_about_and_fingerprint(vt_bk_device *dev) {
   snprintf(dev->fingerprint, sizeof dev->fingerprint, "cpu-1 %s x%u", isa, dev->team.threads);
 }
 
-static void *resize(void *user, void *ptr, size_t old_size, size_t new_size) {
+static void *resize_through_host(void *user, void *ptr, size_t old_size, size_t new_size) {
   const vt_bk_host *host = user;
   return host->resize(host->user, ptr, old_size, new_size);
 }
 
 /* The allocator of the host. The cast drops `const`, but the host is never written through it. */
 static vt_alloc host_allocator(const vt_bk_host *host) {
-  vt_alloc a = {.resize = resize};
+  vt_alloc a = {.resize = resize_through_host};
   memcpy(&a.user, &host, sizeof host);
   return a;
 }
@@ -249,7 +249,7 @@ const vt_bk_api *vt_cpu_query(const vt_bk_host *host) {
                                 .run = vt_cpu_program_run,
                                 .wait = vt_cpu_program_wait,
                                 .buffer_map = buffer_map,
-                                .program_results = vt_cpu_program_results,
+                                .program_results = vt_cpu_program_canonicalize_results,
                                 .op_way = op_way,
                                 .buffer_share = buffer_share};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;

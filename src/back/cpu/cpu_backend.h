@@ -65,12 +65,12 @@ typedef struct vt_cpu_team {
 /* Runs jobs 0 .. n-1 in any order, on any threads of the team, and waits for all of them. A job may
  * write only memory that belongs to its number. */
 void vt_cpu_run_jobs(const vt_cpu_team *t, uint64_t n, vt_job_fn *fn, void *context);
-/* How many jobs `items` should be split into if each item costs about `cost` nanoseconds: 1 if
- * waking other threads takes longer than it saves, else a few jobs per thread. */
-uint64_t vt_cpu_job_count(const vt_cpu_team *t, uint64_t items, double cost);
-/* The first item of job j, if `items` items are split among n jobs. Job j ends where job j + 1
- * begins. */
-int64_t vt_cpu_job_first(int64_t items, uint64_t n, uint64_t j);
+/* How many jobs `items` should be split into if each item costs about `ns_per_item` nanoseconds: 1
+ * if waking other threads takes longer than it saves, else a few jobs per thread. */
+uint64_t vt_cpu_job_count(const vt_cpu_team *t, uint64_t items, double ns_per_item);
+/* The first item of a job, if `items` items are split among `jobs` jobs. A job ends where the next
+ * one begins. */
+int64_t vt_cpu_job_first(int64_t items, uint64_t jobs, uint64_t job);
 
 /* ---- handlers ---- */
 
@@ -113,18 +113,18 @@ typedef struct vt_launch_handler {
   uint32_t traits;
 } vt_cpu_handler;
 const vt_cpu_handler *vt_cpu_handler_of(uint32_t op); /* NULL if the op has no handler */
-/* Handlers may cache data derived from operand i, for example packed weights, until the operand
+/* Handlers may cache data derived from an operand, for example packed weights, until the operand
  * changes. A handler's `cache` returns what this function returns: the bytes to cache for derived
- * data of `bytes` bytes, or 0 if operand i is neither a parameter nor state, because other operands
- * change in every run. */
-uint64_t vt_cpu_bytes_to_cache(const vt_cpu_call *c, uint32_t i, uint64_t bytes);
+ * data of `bytes` bytes, or 0 if the operand is neither a parameter nor state, because other
+ * operands change in every run. */
+uint64_t vt_cpu_bytes_to_cache(const vt_cpu_call *c, uint32_t operand, uint64_t bytes);
 /* Called by a handler's `run`: returns the address of the cached data, or NULL if nothing is
  * cached. If *out_stale is not 0, the operand has changed, and the handler must compute the data
  * again before using it. */
-void *vt_cpu_cached_data(const vt_cpu_call *c, uint32_t i, int *out_stale);
-/* Runs the steps of body number `which` of a loop or cond. The steps read the tensors `in` of the
+void *vt_cpu_cached_data(const vt_cpu_call *c, uint32_t operand, int *out_stale);
+/* Runs the steps of body number `body` of a loop or cond. The steps read the tensors `in` of the
  * body and write its `out`. */
-vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which);
+vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t body);
 
 /* A column `none` also declares a function, which is never defined: the table of handlers has NULL
  * for it. */
@@ -155,10 +155,11 @@ void vt_cpu_chain_run_part(const vt_cpu_chain *c, int64_t first, int64_t n);
 /* Runs the chain for all elements, with all threads of the team. */
 void vt_cpu_chain_run(const vt_cpu_chain *c);
 
-/* The tensor that the chain writes. After vt_cpu_chain_canonicalize every NaN in it is canonical.
+/* The tensor that the chain writes. After vt_cpu_chain_append_canonicalize every NaN in it is
+ * canonical.
  */
 const vt_bk_tensor *vt_cpu_chain_result(const vt_cpu_chain *c);
-void vt_cpu_chain_canonicalize(vt_cpu_chain *c);
+void vt_cpu_chain_append_canonicalize(vt_cpu_chain *c);
 
 /* ---- canonical NaNs ---- */
 
@@ -205,13 +206,14 @@ uint64_t vt_cpu_step_scratch_bytes(vt_bk_device *dev, const vt_bk_step *s);
 int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                              vt_bk_program **out);
 void vt_cpu_program_free(vt_bk_program *p);
-int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n);
+int32_t vt_cpu_program_canonicalize_results(vt_bk_program *p, const vt_bk_tensor *results,
+                                            uint64_t n);
 int32_t vt_cpu_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out);
 
-/* Memory from the host, or NULL. vt_cpu_memory_new zeroes it; vt_cpu_memory_new_raw does not touch
- * it. */
+/* Memory from the host, or NULL. vt_cpu_memory_new zeroes it; vt_cpu_memory_new_uncleared does not
+ * touch it. */
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes);
-void *vt_cpu_memory_new_raw(const vt_bk_host *host, uint64_t bytes);
+void *vt_cpu_memory_new_uncleared(const vt_bk_host *host, uint64_t bytes);
 void vt_cpu_memory_free(const vt_bk_host *host, void *p);
 #endif

@@ -81,7 +81,7 @@ static void check_thread_count(uint32_t asked, const char *isa, uint32_t got) {
 
 /* Tests hosts that were compiled when vt_bk_host had no `isa`, or no `threads`: the backend must
  * not read these fields. */
-static void test_old_hosts(void) {
+static void test_hosts_without_isa_or_threads(void) {
   const uint32_t cores = vt_cpu_get()->cores;
   bench b = {0};
   CHECK(bench_open(&b, 3, "nonsense") == VT_UNSUPPORTED);
@@ -93,7 +93,7 @@ static void test_old_hosts(void) {
   bench_close(&b);
 }
 
-static void test_thread_count(void) {
+static void test_host_chooses_thread_count(void) {
   check_thread_count(1, NULL, 1);
   check_thread_count(3, NULL, 3);
   check_thread_count(3, "scalar", 3);
@@ -102,7 +102,7 @@ static void test_thread_count(void) {
   check_thread_count(UINT32_MAX, NULL, VT_POOL_MAX_THREADS);
 }
 
-static void test_isa_names(void) {
+static void test_host_chooses_isa(void) {
   static const char *const names[] = {"scalar", "sse2", "avx2", "avx512"};
   static const char *const wrong[] = {"", "avx", "AVX2", "avx2 ", "nonsense"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -123,8 +123,8 @@ static void test_isa_names(void) {
 
 /* ---- steps ---- */
 
-static vt_bk_tensor new_tensor(uint32_t dtype, uint32_t arena, uint64_t offset, uint32_t rank,
-                               const int64_t *dim) {
+static vt_bk_tensor new_dense_tensor(uint32_t dtype, uint32_t arena, uint64_t offset, uint32_t rank,
+                                     const int64_t *dim) {
   vt_bk_tensor t = {
       .size = sizeof t, .dtype = dtype, .rank = rank, .arena = arena, .offset = offset};
   int64_t stride = 1;
@@ -196,7 +196,7 @@ typedef struct subject_run {
   uint64_t buffer[ARENAS];
 } subject_run;
 
-static uint64_t bytes_of(const vt_bk_tensor *t) {
+static uint64_t bytes_of_tensor(const vt_bk_tensor *t) {
   const vt_view v = vt_step_view(t);
   return (uint64_t)vt_cpu_count(&v) * vt_cpu_bytes_of(t->dtype);
 }
@@ -211,9 +211,9 @@ static void subject_open(subject_run *w, bench *b, const subject *s, uint32_t ar
   memset(w, 0, sizeof *w);
   w->b = b;
   w->s = s;
-  w->in[0] = new_tensor(s->type, VT_BK_ARENA_INPUT, 128, s->rank, s->x);
-  w->in[1] = w->both[0] = w->both[1] = new_tensor(s->type, arena, 64, s->rank, s->w);
-  w->out = new_tensor(s->result_type, VT_BK_ARENA_TEMPORARY, 192, s->rank, s->y);
+  w->in[0] = new_dense_tensor(s->type, VT_BK_ARENA_INPUT, 128, s->rank, s->x);
+  w->in[1] = w->both[0] = w->both[1] = new_dense_tensor(s->type, arena, 64, s->rank, s->w);
+  w->out = new_dense_tensor(s->result_type, VT_BK_ARENA_TEMPORARY, 192, s->rank, s->y);
   w->step = (vt_bk_step){.size = sizeof w->step,
                          .op = s->op,
                          .n_in = 2,
@@ -248,7 +248,7 @@ static void write_random(subject_run *w, const vt_bk_tensor *t, uint32_t seed) {
     double f64[CAPACITY / 8];
     int8_t i8[CAPACITY];
   } v;
-  const uint64_t bytes = bytes_of(t), n = bytes / vt_cpu_bytes_of(t->dtype);
+  const uint64_t bytes = bytes_of_tensor(t), n = bytes / vt_cpu_bytes_of(t->dtype);
   for (uint64_t i = 0; i < n; i++) {
     seed = seed * 1664525u + 1013904223u;
     const int x = (int)(seed >> 26) - 32;
@@ -276,18 +276,18 @@ static char *mapped_address(subject_run *w, const vt_bk_tensor *t) {
 }
 
 /* Stores in `out` the result of a new program, which has nothing cached. */
-static void result_of_new_program(subject_run *w, char out[CAPACITY]) {
+static void store_result_of_new_program(subject_run *w, char out[CAPACITY]) {
   vt_bk_program *p = build_program(w, &w->step, 1);
   CHECK(run_program(w, p) == VT_OK);
-  memcpy(out, mapped_address(w, &w->out), bytes_of(&w->out));
-  memset(mapped_address(w, &w->out), 0x5a, bytes_of(&w->out));
+  memcpy(out, mapped_address(w, &w->out), bytes_of_tensor(&w->out));
+  memset(mapped_address(w, &w->out), 0x5a, bytes_of_tensor(&w->out));
   w->b->api->program_free(p);
 }
 
-static int gives_result(subject_run *w, vt_bk_program *p, const char *expected) {
-  memset(mapped_address(w, &w->out), 0x5a, bytes_of(&w->out));
+static int run_gives_result(subject_run *w, vt_bk_program *p, const char *expected) {
+  memset(mapped_address(w, &w->out), 0x5a, bytes_of_tensor(&w->out));
   return run_program(w, p) == VT_OK &&
-         memcmp(mapped_address(w, &w->out), expected, bytes_of(&w->out)) == 0;
+         memcmp(mapped_address(w, &w->out), expected, bytes_of_tensor(&w->out)) == 0;
 }
 
 /* ---- cached weights ---- */
@@ -296,62 +296,62 @@ static char one[CAPACITY], two[CAPACITY], three[CAPACITY];
 
 /* The backend does not notice a write that bypasses `copy`. So an unchanged result shows that
  * weights are cached at all. */
-static void check_after_copy(subject_run *w) {
+static void check_result_after_copy(subject_run *w) {
   char *weight = mapped_address(w, &w->in[1]);
   vt_bk_program *p = build_program(w, &w->step, 1);
   write_random(w, &w->in[1], 2);
-  result_of_new_program(w, two);
+  store_result_of_new_program(w, two);
   write_random(w, &w->in[1], 1);
-  result_of_new_program(w, one);
-  CHECK(memcmp(one, two, bytes_of(&w->out)) != 0);
-  CHECK(gives_result(w, p, one) && gives_result(w, p, one));
-  memset(weight, 0, bytes_of(&w->in[1]));
-  CHECK(gives_result(w, p, one));
+  store_result_of_new_program(w, one);
+  CHECK(memcmp(one, two, bytes_of_tensor(&w->out)) != 0);
+  CHECK(run_gives_result(w, p, one) && run_gives_result(w, p, one));
+  memset(weight, 0, bytes_of_tensor(&w->in[1]));
+  CHECK(run_gives_result(w, p, one));
   write_random(w, &w->in[1], 2);
-  CHECK(gives_result(w, p, two));
-  const uint64_t last = bytes_of(&w->in[1]) - 8;
+  CHECK(run_gives_result(w, p, two));
+  const uint64_t last = bytes_of_tensor(&w->in[1]) - 8;
   CHECK(w->b->api->copy(w->b->dev, one + 3, w->buffer[w->in[1].arena], w->in[1].offset + last, 8,
                         1) == VT_OK);
-  result_of_new_program(w, three);
-  CHECK(gives_result(w, p, three));
+  store_result_of_new_program(w, three);
+  CHECK(run_gives_result(w, p, three));
   write_random(w, &w->in[1], 1);
-  CHECK(gives_result(w, p, one));
+  CHECK(run_gives_result(w, p, one));
   w->b->api->program_free(p);
 }
 
 /* Runs one program with two sets of weights alternately, and with a buffer at the address of a
  * freed one. */
-static void check_after_buffer_change(subject_run *w) {
+static void check_result_after_buffer_change(subject_run *w) {
   const uint32_t arena = w->in[1].arena;
   const uint64_t first = w->buffer[arena];
   vt_bk_program *p = build_program(w, &w->step, 1);
-  CHECK(gives_result(w, p, one));
+  CHECK(run_gives_result(w, p, one));
   for (int i = 0; i < 3; i++) {
     w->buffer[arena] = new_buffer(w->b);
     write_random(w, &w->in[1], i % 2 == 0 ? 2 : 1);
-    CHECK(gives_result(w, p, i % 2 == 0 ? two : one));
+    CHECK(run_gives_result(w, p, i % 2 == 0 ? two : one));
     w->b->api->buffer_free(w->b->dev, w->buffer[arena]);
   }
   w->buffer[arena] = first;
-  CHECK(gives_result(w, p, one));
+  CHECK(run_gives_result(w, p, one));
   w->b->api->program_free(p);
 }
 
 /* Runs a program that changes its weights after using them, and another that only reads them. */
-static void check_after_write_by_step(subject_run *w) {
+static void check_result_after_step_writes(subject_run *w) {
   const vt_bk_step steps[] = {w->step, w->twice};
   vt_bk_program *both = build_program(w, steps, 2), *reads = build_program(w, &w->step, 1);
   vt_bk_program *writes = build_program(w, &w->twice, 1);
   write_random(w, &w->in[1], 1);
   for (int i = 0; i < 2; i++) {
-    result_of_new_program(w, three);
-    CHECK(gives_result(w, reads, three) && gives_result(w, both, three));
-    result_of_new_program(w, two);
-    CHECK(memcmp(two, three, bytes_of(&w->out)) != 0);
-    CHECK(gives_result(w, reads, two));
+    store_result_of_new_program(w, three);
+    CHECK(run_gives_result(w, reads, three) && run_gives_result(w, both, three));
+    store_result_of_new_program(w, two);
+    CHECK(memcmp(two, three, bytes_of_tensor(&w->out)) != 0);
+    CHECK(run_gives_result(w, reads, two));
     CHECK(run_program(w, writes) == VT_OK);
-    result_of_new_program(w, three);
-    CHECK(gives_result(w, reads, three));
+    store_result_of_new_program(w, three);
+    CHECK(run_gives_result(w, reads, three));
   }
   w->b->api->program_free(writes);
   w->b->api->program_free(reads);
@@ -366,12 +366,13 @@ static void test_weights_written_in_loop(void) {
   subject_run w;
   CHECK(bench_open(&b, 1, NULL) == VT_OK);
   subject_open(&w, &b, &subjects[0], VT_BK_ARENA_STATE);
-  const uint64_t each = (bytes_of(&w.out) + 63) / 64 * 64, n = bytes_of(&w.out) / sizeof(float);
+  const uint64_t each = (bytes_of_tensor(&w.out) + 63) / 64 * 64,
+                 n = bytes_of_tensor(&w.out) / sizeof(float);
   /* the sum before the loop, as argument and as result of the body, after the loop */
   vt_bk_tensor sum[4] = {w.out, w.out, w.out, w.out};
   for (uint64_t i = 0; i < 4; i++) sum[i].offset += (i + 1) * each;
   const vt_bk_tensor number =
-      new_tensor(VT_DTYPE_I64, VT_BK_ARENA_TEMPORARY, sum[3].offset + each, 0, NULL);
+      new_dense_tensor(VT_DTYPE_I64, VT_BK_ARENA_TEMPORARY, sum[3].offset + each, 0, NULL);
   const vt_bk_tensor added[] = {sum[1], w.out}, arguments[] = {number, sum[1]};
   vt_bk_step add = w.twice;
   add.in = added;
@@ -397,8 +398,8 @@ static void test_weights_written_in_loop(void) {
   vt_bk_program *p = build_program(&w, &loop, 1);
   write_random(&w, &w.in[0], 77);
   write_random(&w, &w.in[1], 1);
-  result_of_new_program(&w, one);
-  memset(mapped_address(&w, &sum[0]), 0, bytes_of(&sum[0]));
+  store_result_of_new_program(&w, one);
+  memset(mapped_address(&w, &sum[0]), 0, bytes_of_tensor(&sum[0]));
   CHECK(run_program(&w, p) == VT_OK);
   const float *y = (const float *)(const void *)mapped_address(&w, &sum[3]);
   uint64_t wrong = 0;
@@ -414,7 +415,7 @@ static void test_weights_written_in_loop(void) {
 }
 
 /* Checks that the result does not depend on whether there is memory to cache weights. */
-static void check_without_cache_memory(subject_run *w) {
+static void check_result_without_cache_memory(subject_run *w) {
   vt_fault *f = &w->b->h.fault;
   int built = 0;
   write_random(w, &w->in[1], 1);
@@ -426,13 +427,13 @@ static void check_without_cache_memory(subject_run *w) {
     CHECK(status == VT_OK || (status == VT_NOMEM && p == NULL));
     if (status != VT_OK) continue;
     built++;
-    CHECK(gives_result(w, p, one) && gives_result(w, p, one));
+    CHECK(run_gives_result(w, p, one) && run_gives_result(w, p, one));
     w->b->api->program_free(p);
   }
   CHECK(built == 3);
 }
 
-static void test_cached_weights(uint32_t threads) {
+static void test_cached_weights_stay_current(uint32_t threads) {
   bench b = {0};
   CHECK(bench_open(&b, threads, NULL) == VT_OK);
   for (int i = 0; i < SUBJECTS; i++)
@@ -440,10 +441,10 @@ static void test_cached_weights(uint32_t threads) {
       subject_run w;
       subject_open(&w, &b, &subjects[i], arena);
       write_random(&w, &w.in[0], 77);
-      check_after_copy(&w);
-      check_after_buffer_change(&w);
-      check_after_write_by_step(&w);
-      check_without_cache_memory(&w);
+      check_result_after_copy(&w);
+      check_result_after_buffer_change(&w);
+      check_result_after_step_writes(&w);
+      check_result_without_cache_memory(&w);
       subject_close(&w);
     }
   bench_close(&b);
@@ -451,7 +452,7 @@ static void test_cached_weights(uint32_t threads) {
 
 /* ---- memory ---- */
 
-static uint64_t bytes_allocated(subject_run *w, const vt_bk_step *steps, uint64_t n) {
+static uint64_t bytes_allocated_by_program(subject_run *w, const vt_bk_step *steps, uint64_t n) {
   const uint64_t before = w->b->h.bytes;
   vt_bk_program *p = build_program(w, steps, n);
   const uint64_t bytes = w->b->h.bytes - before;
@@ -462,7 +463,7 @@ static uint64_t bytes_allocated(subject_run *w, const vt_bk_step *steps, uint64_
 
 /* Tests that nothing is cached if the arenas, which are allocated later, need all available memory.
  * */
-static void test_cache_in_little_memory(void) {
+static void test_no_cache_in_little_memory(void) {
   static const subject large = {VT_OP_matmul, VT_DTYPE_F32, VT_DTYPE_F32, ATTRS(plain), 2,
                                 {20, 160},    {160, 160},   {20, 160}};
   const uint64_t cached = 160 * 160 * sizeof(float);
@@ -470,9 +471,9 @@ static void test_cache_in_little_memory(void) {
   subject_run w;
   CHECK(bench_open(&b, 1, NULL) == VT_OK);
   subject_open(&w, &b, &large, VT_BK_ARENA_PARAMETER);
-  CHECK(bytes_allocated(&w, &w.step, 1) >= cached);
+  CHECK(bytes_allocated_by_program(&w, &w.step, 1) >= cached);
   w.in[0].offset = UINT64_C(1) << 50;
-  CHECK(vt_memory_available() == 0 || bytes_allocated(&w, &w.step, 1) < cached);
+  CHECK(vt_memory_available() == 0 || bytes_allocated_by_program(&w, &w.step, 1) < cached);
   subject_close(&w);
   bench_close(&b);
 }
@@ -481,7 +482,7 @@ static void test_cache_in_little_memory(void) {
 
 /* Tests that scratch is proportional to the size of the step, whatever its shapes: 0 if there is
  * nothing to do, and never the result of an overflow. */
-static void test_scratch_sizes(uint32_t threads) {
+static void test_scratch_grows_with_step_only(uint32_t threads) {
   enum { WIDE = 1000000, M = 1 << 20 };
   static const vt_attr_conv padded = {
       .size = sizeof padded, .low = {1, {WIDE}}, .high = {1, {WIDE}}, .groups = 1};
@@ -565,14 +566,14 @@ static void test_scratch_sizes(uint32_t threads) {
 
 /* Lets the k-th allocation and all later ones fail, for every k: the result is an error status, or
  * a program that runs. */
-static void test_out_of_memory(void) {
+static void test_open_and_build_out_of_memory(void) {
   int built = 0;
   for (long k = 1; k < 60 && !built; k++) {
     bench b = {.h.fault.left = k};
     vt_bk_program *p = NULL;
     vt_bk_tensor t[2];
     const int64_t dim[] = {64, 64};
-    t[0] = new_tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 2, dim);
+    t[0] = new_dense_tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 2, dim);
     t[1] = t[0];
     const vt_bk_step s = {.size = sizeof s,
                           .op = VT_OP_add,
@@ -597,7 +598,8 @@ static void test_out_of_memory(void) {
 
 enum { INDICES = 20000, ROWS = 1000 };
 
-static void check_fault(subject_run *w, vt_bk_program *p, uint64_t position, int64_t value) {
+static void check_reported_fault(subject_run *w, vt_bk_program *p, uint64_t position,
+                                 int64_t value) {
   vt_bk_error e = {.size = sizeof e};
   CHECK(w->b->api->run(p, w->buffer, ARENAS) == VT_OK && w->b->api->wait(p, &e) == VT_OK);
   CHECK(e.status == VT_RANGE && e.step == 1 && e.position == position && e.value == value);
@@ -611,9 +613,9 @@ static void test_lowest_fault_is_reported(void) {
   subject_run w;
   CHECK(bench_open(&b, 7, NULL) == VT_OK);
   subject_open(&w, &b, &subjects[0], VT_BK_ARENA_PARAMETER);
-  const vt_bk_tensor in[] = {new_tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 1, rows),
-                             new_tensor(VT_DTYPE_I32, VT_BK_ARENA_INPUT, 0, 1, indices)};
-  const vt_bk_tensor out = new_tensor(VT_DTYPE_F32, VT_BK_ARENA_TEMPORARY, 0, 1, indices);
+  const vt_bk_tensor in[] = {new_dense_tensor(VT_DTYPE_F32, VT_BK_ARENA_PARAMETER, 0, 1, rows),
+                             new_dense_tensor(VT_DTYPE_I32, VT_BK_ARENA_INPUT, 0, 1, indices)};
+  const vt_bk_tensor out = new_dense_tensor(VT_DTYPE_F32, VT_BK_ARENA_TEMPORARY, 0, 1, indices);
   const vt_bk_step lookup = {.size = sizeof lookup,
                              .op = VT_OP_gather,
                              .n_in = 2,
@@ -632,11 +634,11 @@ static void test_lowest_fault_is_reported(void) {
     index[INDICES - 1] = INT32_MIN;
     index[15000] = -3;
     index[777] = ROWS;
-    check_fault(&w, p, 777, ROWS);
+    check_reported_fault(&w, p, 777, ROWS);
     index[777] = ROWS - 1;
-    check_fault(&w, p, 15000, -3);
+    check_reported_fault(&w, p, 15000, -3);
     index[15000] = 0;
-    check_fault(&w, p, INDICES - 1, INT32_MIN);
+    check_reported_fault(&w, p, INDICES - 1, INT32_MIN);
   }
   index[INDICES - 1] = 0;
   CHECK(run_program(&w, p) == VT_OK);
@@ -657,12 +659,12 @@ static void test_results_have_canonical_nans(void) {
     vt_bk_program *p = build_program(&w, &w.step, 1);
     CHECK(b.api->program_results(p, &w.in[0], 1) == VT_UNSUPPORTED);
     CHECK(b.api->program_results(p, &w.out, 1) == VT_OK);
-    memset(mapped_address(&w, &w.in[0]), 0xff, bytes_of(&w.in[0]));
+    memset(mapped_address(&w, &w.in[0]), 0xff, bytes_of_tensor(&w.in[0]));
     write_random(&w, &w.in[1], 1);
     CHECK(run_program(&w, p) == VT_OK);
     const uint32_t *bits = (const uint32_t *)(const void *)mapped_address(&w, &w.out);
     uint64_t wrong = 0;
-    for (uint64_t k = 0; k < bytes_of(&w.out) / 4; k++) wrong += bits[k] != 0x7fc00000u;
+    for (uint64_t k = 0; k < bytes_of_tensor(&w.out) / 4; k++) wrong += bits[k] != 0x7fc00000u;
     CHECK(wrong == 0);
     b.api->program_free(p);
     subject_close(&w);
@@ -671,16 +673,16 @@ static void test_results_have_canonical_nans(void) {
 }
 
 int main(void) {
-  test_thread_count();
-  test_old_hosts();
-  test_isa_names();
-  test_cached_weights(1);
-  test_cached_weights(3);
+  test_host_chooses_thread_count();
+  test_hosts_without_isa_or_threads();
+  test_host_chooses_isa();
+  test_cached_weights_stay_current(1);
+  test_cached_weights_stay_current(3);
   test_weights_written_in_loop();
-  test_cache_in_little_memory();
-  test_scratch_sizes(1);
-  test_scratch_sizes(1024);
-  test_out_of_memory();
+  test_no_cache_in_little_memory();
+  test_scratch_grows_with_step_only(1);
+  test_scratch_grows_with_step_only(1024);
+  test_open_and_build_out_of_memory();
   test_lowest_fault_is_reported();
   test_results_have_canonical_nans();
   TEST_DONE();

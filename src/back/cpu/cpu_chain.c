@@ -82,17 +82,17 @@ static operand operand_of(const vt_bk_tensor *t, const vt_bk_tensor *result) {
 
 /* Whether axis `from`, of length dim, continues axis `to`: one step along `to` is as long as the
  * whole of `from`. The two can then be joined. */
-static int is_continuation(const operand *p, uint32_t to, uint32_t from, int64_t dim) {
+static int can_join_axes_of_operand(const operand *p, uint32_t to, uint32_t from, int64_t dim) {
   return p->stride[to] == p->stride[from] * dim;
 }
 
-static int all_tensors_are_continuations(const vt_cpu_chain *c, uint32_t to, uint32_t from) {
+static int can_join_axes_of_all(const vt_cpu_chain *c, uint32_t to, uint32_t from) {
   for (uint32_t i = 0; i < c->n_sources; i++)
-    if (!is_continuation(&c->source[i], to, from, c->dim[from])) return 0;
-  return is_continuation(&c->result, to, from, c->dim[from]);
+    if (!can_join_axes_of_operand(&c->source[i], to, from, c->dim[from])) return 0;
+  return can_join_axes_of_operand(&c->result, to, from, c->dim[from]);
 }
 
-static void move_axis(vt_cpu_chain *c, uint32_t to, uint32_t from, int64_t dim) {
+static void replace_axis(vt_cpu_chain *c, uint32_t to, uint32_t from, int64_t dim) {
   c->dim[to] = dim;
   for (uint32_t i = 0; i < c->n_sources; i++) c->source[i].stride[to] = c->source[i].stride[from];
   c->result.stride[to] = c->result.stride[from];
@@ -104,10 +104,10 @@ static void join_axes(vt_cpu_chain *c) {
   uint32_t n = 0;
   for (uint32_t k = 0; k < c->rank; k++) {
     if (c->dim[k] == 1) continue;
-    if (n > 0 && all_tensors_are_continuations(c, n - 1, k)) {
-      move_axis(c, n - 1, k, c->dim[n - 1] * c->dim[k]);
+    if (n > 0 && can_join_axes_of_all(c, n - 1, k)) {
+      replace_axis(c, n - 1, k, c->dim[n - 1] * c->dim[k]);
     } else {
-      move_axis(c, n, k, c->dim[k]);
+      replace_axis(c, n, k, c->dim[k]);
       n++;
     }
   }
@@ -138,8 +138,8 @@ static int have_same_place(const vt_bk_tensor *a, const vt_bk_tensor *b) {
 /* The number of the value that operand t of step i reads, or MAX_VALUES if there are too many
  * sources. Places are reused, so the latest step before i that wrote the place is searched for
  * first. */
-static uint32_t number_of_value(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i,
-                                const vt_bk_tensor *t) {
+static uint32_t find_or_add_value(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i,
+                                  const vt_bk_tensor *t) {
   for (uint32_t k = i; k-- > 0;)
     if (have_same_place(t, &s[k]->out[0])) return MAX_SOURCES + k;
   for (uint32_t k = 0; k < c->n_sources; k++)
@@ -154,10 +154,10 @@ static int32_t add_step(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t i)
   *to = (instruction){.run = kernel_of(c->team->kernels->maps, s[i]), .out = MAX_SOURCES + i};
   if (to->run == NULL) return VT_UNSUPPORTED;
   for (to->n_in = 0; to->n_in < s[i]->n_in; to->n_in++) {
-    to->in[to->n_in] = number_of_value(c, s, i, &s[i]->in[to->n_in]);
+    to->in[to->n_in] = find_or_add_value(c, s, i, &s[i]->in[to->n_in]);
     if (to->in[to->n_in] == MAX_VALUES) return VT_UNSUPPORTED;
   }
-  c->cost += 0.001 * vt_map_cost(vt_map_of_op(s[i]->op)) + 0.1;
+  c->cost += 0.001 * vt_map_picoseconds_per_element(vt_map_of_op(s[i]->op)) + 0.1;
   return VT_OK;
 }
 
@@ -182,7 +182,7 @@ static int64_t alloc_slot(slots *all, uint32_t size, uint32_t from, uint32_t unt
   return all->begins[i];
 }
 
-static uint32_t last_use(const vt_cpu_chain *c, uint32_t value) {
+static uint32_t last_step_that_reads(const vt_cpu_chain *c, uint32_t value) {
   uint32_t last = 0;
   for (uint32_t i = 0; i < c->n_steps; i++)
     for (uint32_t k = 0; k < c->step[i].n_in; k++)
@@ -208,7 +208,7 @@ static int32_t assign_blocks(vt_cpu_chain *c, const vt_bk_step *const *s) {
     const int last = i + 1 == c->n_steps;
     if (last && !needs_block(c, &c->result)) break;
     const uint32_t size = (uint32_t)vt_cpu_bytes_of(s[i]->out[0].dtype);
-    const uint32_t until = last ? c->n_steps : last_use(c, c->step[i].out);
+    const uint32_t until = last ? c->n_steps : last_step_that_reads(c, c->step[i].out);
     c->at[c->step[i].out] = alloc_slot(&all, size, i, until);
   }
   c->block = all.end == 0 ? INT64_C(1) << 20 : BLOCK_BYTES / all.end / 64 * 64;
@@ -248,7 +248,7 @@ static int32_t build_chain(vt_cpu_chain *c, const vt_bk_step *const *s, uint32_t
 int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_bk_step *const *s,
                          uint32_t n, vt_cpu_chain **out) {
   if (n == 0 || n > MAX_STEPS) return VT_UNSUPPORTED;
-  vt_cpu_chain *c = vt_cpu_memory_new_raw(
+  vt_cpu_chain *c = vt_cpu_memory_new_uncleared(
       host, sizeof *c); /* left uninitialised, since chains usually use a small part of it */
   if (c == NULL) return VT_NOMEM;
   c->host = host;
@@ -266,7 +266,7 @@ int32_t vt_cpu_chain_new(const vt_bk_host *host, const vt_cpu_team *t, const vt_
 
 const vt_bk_tensor *vt_cpu_chain_result(const vt_cpu_chain *c) { return c->result.t; }
 
-void vt_cpu_chain_canonicalize(vt_cpu_chain *c) {
+void vt_cpu_chain_append_canonicalize(vt_cpu_chain *c) {
   vt_cpu_map_fn *canonical = c->team->kernels->maps->canonical[c->result.t->dtype];
   const instruction *last = &c->step[c->n_steps - 1];
   if (canonical == NULL || last->run == canonical) return;
@@ -284,7 +284,7 @@ void vt_cpu_chain_set_arenas(vt_cpu_chain *c, char *const *base) {
 /* ---- copies between tensors and blocks ---- */
 
 /* The offset in tensor p of element `first`, in bytes. */
-static int64_t offset_of(const vt_cpu_chain *c, const operand *p, int64_t first) {
+static int64_t byte_offset_of_element(const vt_cpu_chain *c, const operand *p, int64_t first) {
   int64_t offset = 0;
   for (uint32_t k = c->rank; k-- > 0;) {
     offset += first % c->dim[k] * p->stride[k];
@@ -318,16 +318,17 @@ static void next_row(const vt_cpu_chain *c, const operand *p, row_position *r) {
   }
 }
 
-/* Copies elements first .. first + n - 1 to a block, or from it if `back` is set, row by row. */
+/* Copies elements first .. first + n - 1 to a block, or from it if `from_block` is set: row by
+ * row. */
 static void copy_rows(const vt_cpu_chain *c, const operand *p, int64_t first, int64_t n,
-                      char *block, int back) {
+                      char *block, int from_block) {
   const int64_t length = c->dim[c->rank - 1], step = p->stride[c->rank - 1], size = p->size;
   row_position r = find_row(c, p, first / length);
   int64_t column = first % length;
   for (int64_t done = 0; done < n; column = 0, next_row(c, p, &r)) {
     const int64_t here = length - column < n - done ? length - column : n - done;
     char *there = r.data + column * step;
-    if (back)
+    if (from_block)
       vt_cpu_copy_line(there, step, block + done * size, size, p->size, here);
     else
       vt_cpu_copy_line(block + done * size, size, there, step, p->size, here);
@@ -347,7 +348,7 @@ typedef struct part {
 
 /* Prepares a part of n elements: sets the addresses of all blocks, and fills the blocks of sources
  * that are a single number. */
-static void begin_part(part *p, int64_t n) {
+static void prepare_blocks(part *p, int64_t n) {
   const vt_cpu_chain *c = p->c;
   const int64_t most = n < c->block ? n : c->block;
   for (uint32_t i = 0; i < c->n_sources; i++) {
@@ -367,11 +368,12 @@ static void load_source(part *p, uint32_t i, int64_t first, int64_t n, int new_r
   if (x->layout == FLAT) {
     p->at[i] = x->data + first * x->size;
   } else if (!c->takes_rows && step == (int64_t)x->size) {
-    p->at[i] = x->data + offset_of(c, x, first);
+    p->at[i] = x->data + byte_offset_of_element(c, x, first);
   } else if (c->takes_rows || step != 0) {
     copy_rows(c, x, first, n, p->at[i], 0);
   } else if (new_row) { /* the row has one number, repeated */
-    vt_cpu_copy_line(p->at[i], x->size, x->data + offset_of(c, x, first), 0, x->size, c->block);
+    vt_cpu_copy_line(p->at[i], x->size, x->data + byte_offset_of_element(c, x, first), 0, x->size,
+                     c->block);
   }
 }
 
@@ -381,8 +383,9 @@ static void run_steps_on_block(part *p, int64_t first, int64_t n, int new_row) {
   const int direct = c->at[last] < 0;
   for (uint32_t i = 0; i < c->n_sources; i++) load_source(p, i, first, n, new_row);
   if (direct)
-    p->at[last] = c->result.data + (c->result.layout == FLAT ? first * c->result.size
-                                                             : offset_of(c, &c->result, first));
+    p->at[last] =
+        c->result.data + (c->result.layout == FLAT ? first * c->result.size
+                                                   : byte_offset_of_element(c, &c->result, first));
   for (uint32_t i = 0; i < c->n_steps; i++) {
     const instruction *s = &c->step[i];
     const void *in[3] = {NULL, NULL, NULL};
@@ -396,7 +399,7 @@ void vt_cpu_chain_run_part(const vt_cpu_chain *c, int64_t first, int64_t n) {
   _Alignas(64) char blocks[BLOCK_BYTES];
   part p = {.c = c, .blocks = blocks};
   int new_row = 1;
-  begin_part(&p, n);
+  prepare_blocks(&p, n);
   for (int64_t done = 0; done < n;) {
     const int64_t at = first + done, row_left = c->row - at % c->row;
     int64_t here = n - done < c->block ? n - done : c->block;
@@ -421,7 +424,7 @@ static int64_t first_element_of_job(const chain_jobs *s, uint64_t job) {
   return vt_cpu_min(first, s->c->count);
 }
 
-static void run_job(void *context, uint64_t job) {
+static void run_chain_job(void *context, uint64_t job) {
   const chain_jobs *s = context;
   const int64_t first = first_element_of_job(s, job), end = first_element_of_job(s, job + 1);
   vt_cpu_chain_run_part(s->c, first, end - first);
@@ -431,5 +434,5 @@ void vt_cpu_chain_run(const vt_cpu_chain *c) {
   const uint64_t grains = (uint64_t)vt_cpu_div_up(c->count, GRAIN);
   chain_jobs s = {c, vt_cpu_job_count(c->team, grains, c->cost * GRAIN)};
   if (c->count == 0) return;
-  vt_cpu_run_jobs(c->team, s.jobs, run_job, &s);
+  vt_cpu_run_jobs(c->team, s.jobs, run_chain_job, &s);
 }

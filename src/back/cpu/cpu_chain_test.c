@@ -28,7 +28,7 @@ typedef struct program {
 
 static vt_attr_none none = {.size = sizeof none};
 
-static vt_bk_tensor new_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim) {
+static vt_bk_tensor new_dense_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim) {
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t stride = 1;
   for (uint32_t k = rank; k-- > 0;) {
@@ -95,7 +95,7 @@ static void run_reference(const program *p, char *base) {
 
 /* ---- comparing ---- */
 
-static void fill_arena(const program *p) {
+static void fill_arena_and_expected(const program *p) {
   for (uint64_t i = 0; i < p->used / 4; i++) {
     const uint32_t u = (uint32_t)i * 2654435761u;
     const float x = i % 11 == 0 ? vt_f32_from_bits(u) : (float)(int32_t)u * 0x1p-29f;
@@ -123,8 +123,8 @@ static void run_in_parts(const vt_cpu_chain *c, int64_t count, int64_t part) {
 
 /* Compares the chain with the reference. It runs in parts of `part` elements; 0: all elements at
  * once, by the team. */
-static void compare_chain(const program *p, const vt_cpu_team *team, int64_t part,
-                          const char *name) {
+static void compare_chain_with_reference(const program *p, const vt_cpu_team *team, int64_t part,
+                                         const char *name) {
   const vt_bk_step *steps[MAX_OPS];
   char *const base[1] = {arena};
   vt_cpu_chain *c = NULL;
@@ -132,7 +132,7 @@ static void compare_chain(const program *p, const vt_cpu_team *team, int64_t par
     steps[i] = &p->step[i];
     CHECK(vt_cpu_chain_accepts(team, steps[i]));
   }
-  fill_arena(p);
+  fill_arena_and_expected(p);
   run_reference(p, expected);
   const int32_t status = vt_cpu_chain_new(&host, team, steps, p->n, &c);
   CHECK(status == VT_OK);
@@ -152,12 +152,14 @@ static void compare_chain(const program *p, const vt_cpu_team *team, int64_t par
   vt_cpu_chain_free(c);
 }
 
-static void compare_part_lengths(const program *p, const vt_cpu_team *team, const char *name) {
+static void compare_chain_in_many_parts(const program *p, const vt_cpu_team *team,
+                                        const char *name) {
   static const int64_t parts[] = {0, 1000003, 1, 7, 64, 129, 1000};
   int64_t count = 1;
   for (uint32_t k = 0; k < p->out[p->n - 1].rank; k++) count *= p->out[p->n - 1].dim[k];
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (parts[i] == 0 || parts[i] * 3000 > count) compare_chain(p, team, parts[i], name);
+    if (parts[i] == 0 || parts[i] * 3000 > count)
+      compare_chain_with_reference(p, team, parts[i], name);
 }
 
 /* ---- cases ---- */
@@ -169,7 +171,7 @@ static vt_bk_tensor tensor_in_layout(program *p, int layout, uint32_t rank, cons
   memcpy(d, dim, rank * sizeof *d);
   for (uint32_t k = 0; k < rank; k++)
     if ((layout == 1 && k + 1 < rank) || layout == 2 || (layout == 3 && k > 0)) d[k] = 1;
-  vt_bk_tensor t = new_tensor(VT_DTYPE_F32, layout == 2 && rank > 2 ? 0 : rank, d);
+  vt_bk_tensor t = new_dense_tensor(VT_DTYPE_F32, layout == 2 && rank > 2 ? 0 : rank, d);
   for (uint32_t k = 0; layout == 4 && k < rank; k++) t.stride[k] *= 2;
   int64_t stride = 1;
   for (uint32_t k = 0; layout == 5 && k < rank; k++) {
@@ -179,21 +181,22 @@ static vt_bk_tensor tensor_in_layout(program *p, int layout, uint32_t rank, cons
   return place_tensor(p, t);
 }
 
-static void check_layouts(const vt_cpu_team *team, uint32_t rank, const int64_t *dim, int layouts) {
+static void check_add_mul_in_layouts(const vt_cpu_team *team, uint32_t rank, const int64_t *dim,
+                                     int layout_digits) {
   static program p;
   char name[80];
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor a = tensor_in_layout(&p, layouts / 100 % 10, rank, dim);
-  const vt_bk_tensor b = tensor_in_layout(&p, layouts / 10 % 10, rank, dim),
-                     c = tensor_in_layout(&p, layouts % 10, rank, dim);
-  const vt_bk_tensor inner = place_tensor(&p, new_tensor(VT_DTYPE_F32, rank, dim));
-  const vt_bk_tensor y = tensor_in_layout(&p, layouts / 1000, rank, dim);
+  const vt_bk_tensor a = tensor_in_layout(&p, layout_digits / 100 % 10, rank, dim);
+  const vt_bk_tensor b = tensor_in_layout(&p, layout_digits / 10 % 10, rank, dim),
+                     c = tensor_in_layout(&p, layout_digits % 10, rank, dim);
+  const vt_bk_tensor inner = place_tensor(&p, new_dense_tensor(VT_DTYPE_F32, rank, dim));
+  const vt_bk_tensor y = tensor_in_layout(&p, layout_digits / 1000, rank, dim);
   append_step(&p, VT_OP_add, 2, (vt_bk_tensor[]){a, b}, inner);
   append_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){inner, c}, y);
   snprintf(name, sizeof name, "rank %u, last axis %lld, layouts %04d", rank,
-           rank > 0 ? (long long)dim[rank - 1] : 1, layouts);
-  compare_part_lengths(&p, team, name);
+           rank > 0 ? (long long)dim[rank - 1] : 1, layout_digits);
+  compare_chain_in_many_parts(&p, team, name);
 }
 
 static void test_shapes_and_layouts(const vt_cpu_team *team) {
@@ -214,7 +217,7 @@ static void test_shapes_and_layouts(const vt_cpu_team *team) {
   static const int layouts[] = {1, 10, 21, 32, 143, 300, 450, 505, 4012, 4305, 5000, 5051, 5213};
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (size_t k = 0; k < sizeof layouts / sizeof *layouts; k++)
-      check_layouts(team, shapes[i].rank, shapes[i].dim, layouts[k]);
+      check_add_mul_in_layouts(team, shapes[i].rank, shapes[i].dim, layouts[k]);
 }
 
 /* Tests a chain with types of several widths: y = f32(x < c ? f64(x) : f64(x) * f64(x)), where
@@ -226,13 +229,13 @@ static void test_mixed_types(const vt_cpu_team *team) {
   const int64_t dim[2] = {33, 150}, row[1] = {150};
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor x = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
-  const vt_bk_tensor c = place_tensor(&p, new_tensor(VT_DTYPE_F32, 1, row));
-  const vt_bk_tensor less = place_tensor(&p, new_tensor(VT_DTYPE_BOOL, 2, dim));
-  const vt_bk_tensor x64 = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
-  const vt_bk_tensor square = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
-  const vt_bk_tensor picked = place_tensor(&p, new_tensor(VT_DTYPE_F64, 2, dim));
-  const vt_bk_tensor y = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor x = place_tensor(&p, new_dense_tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor c = place_tensor(&p, new_dense_tensor(VT_DTYPE_F32, 1, row));
+  const vt_bk_tensor less = place_tensor(&p, new_dense_tensor(VT_DTYPE_BOOL, 2, dim));
+  const vt_bk_tensor x64 = place_tensor(&p, new_dense_tensor(VT_DTYPE_F64, 2, dim));
+  const vt_bk_tensor square = place_tensor(&p, new_dense_tensor(VT_DTYPE_F64, 2, dim));
+  const vt_bk_tensor picked = place_tensor(&p, new_dense_tensor(VT_DTYPE_F64, 2, dim));
+  const vt_bk_tensor y = place_tensor(&p, new_dense_tensor(VT_DTYPE_F32, 2, dim));
   append_step(&p, VT_OP_lt, 2, (vt_bk_tensor[]){x, c}, less);
   append_step(&p, VT_OP_cast, 1, &x, x64);
   append_step(&p, VT_OP_mul, 2, (vt_bk_tensor[]){x64, x64}, square);
@@ -242,7 +245,7 @@ static void test_mixed_types(const vt_cpu_team *team) {
   p.step[1].attrs_size = sizeof wide;
   p.step[4].attrs = &narrow;
   p.step[4].attrs_size = sizeof narrow;
-  compare_part_lengths(&p, team, "types");
+  compare_chain_in_many_parts(&p, team, "types");
 }
 
 /* Tests sixty steps that each read two earlier values. Results reuse places in the arena, and the
@@ -253,9 +256,9 @@ static void test_many_steps(const vt_cpu_team *team) {
   vt_bk_tensor value[3], spare[3];
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor bias = place_tensor(&p, new_tensor(VT_DTYPE_F32, 1, dim + 1));
-  for (int k = 0; k < 3; k++) spare[k] = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
-  value[0] = value[1] = value[2] = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor bias = place_tensor(&p, new_dense_tensor(VT_DTYPE_F32, 1, dim + 1));
+  for (int k = 0; k < 3; k++) spare[k] = place_tensor(&p, new_dense_tensor(VT_DTYPE_F32, 2, dim));
+  value[0] = value[1] = value[2] = place_tensor(&p, new_dense_tensor(VT_DTYPE_F32, 2, dim));
   const vt_bk_tensor x = value[0];
   for (int i = 0; i < 60; i++) {
     static const uint32_t ops[] = {VT_OP_add, VT_OP_maximum, VT_OP_sub, VT_OP_mul, VT_OP_minimum};
@@ -264,7 +267,7 @@ static void test_many_steps(const vt_cpu_team *team) {
     value[1] = value[0];
     value[0] = made;
   }
-  compare_part_lengths(&p, team, "sixty steps");
+  compare_chain_in_many_parts(&p, team, "sixty steps");
 }
 
 /* Tests that a failed allocation gives VT_NOMEM and leaks nothing. */
@@ -274,7 +277,7 @@ static void test_failed_allocation(const vt_cpu_team *team) {
   const int64_t dim[1] = {9};
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor x = place_tensor(&p, new_tensor(VT_DTYPE_F32, 1, dim)),
+  const vt_bk_tensor x = place_tensor(&p, new_dense_tensor(VT_DTYPE_F32, 1, dim)),
                      y = place_tensor(&p, x);
   append_step(&p, VT_OP_exp, 1, &x, y);
   const vt_bk_step *steps[] = {&p.step[0]};
@@ -291,9 +294,9 @@ static void test_unsupported_steps(const vt_cpu_team *team) {
   const int64_t dim[2] = {4, 5}, other[2] = {4, 3};
   p.n = 0;
   p.used = 0;
-  const vt_bk_tensor x = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, dim));
-  const vt_bk_tensor z = place_tensor(&p, new_tensor(VT_DTYPE_F32, 2, other));
-  const vt_bk_tensor i = place_tensor(&p, new_tensor(VT_DTYPE_I32, 2, dim));
+  const vt_bk_tensor x = place_tensor(&p, new_dense_tensor(VT_DTYPE_F32, 2, dim));
+  const vt_bk_tensor z = place_tensor(&p, new_dense_tensor(VT_DTYPE_F32, 2, other));
+  const vt_bk_tensor i = place_tensor(&p, new_dense_tensor(VT_DTYPE_I32, 2, dim));
   const vt_bk_tensor in[3][2] = {{x, z}, {x, i}, {i, i}};
   for (int k = 0; k < 3; k++) {
     append_step(&p, VT_OP_add, 2, in[k], x);
@@ -304,7 +307,7 @@ static void test_unsupported_steps(const vt_cpu_team *team) {
   CHECK(!vt_cpu_chain_lists_op(VT_OP_matmul) && vt_cpu_chain_lists_op(VT_OP_exp));
 }
 
-static void test_with_team(const vt_cpu_kernels *kernels, uint32_t threads) {
+static void run_all_tests_with_team(const vt_cpu_kernels *kernels, uint32_t threads) {
   vt_cpu_team team = {.kernels = kernels, .threads = threads};
   const vt_status s = vt_pool_new(threads, vt_alloc_default(), &team.pool, NULL);
   CHECK(s == VT_OK);
@@ -327,7 +330,7 @@ int main(void) {
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const vt_cpu_kernels *kernels = vt_cpu_kernels_of(names[i]);
     for (size_t k = 0; kernels != NULL && k < sizeof threads / sizeof *threads; k++)
-      test_with_team(kernels, threads[k]);
+      run_all_tests_with_team(kernels, threads[k]);
   }
   CHECK(fault.live == 0);
   TEST_DONE();

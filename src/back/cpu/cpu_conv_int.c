@@ -34,18 +34,19 @@ static vt_cpu_bytes gather_columns(const void *context, int64_t product, int64_t
 
 /* The weights of one group as rows, with (channel, tap...) along k. The weights must be dense;
  * others are copied beforehand. */
-static vt_cpu_bytes get_weight_rows(const void *context, int64_t set) {
+static vt_cpu_bytes get_weight_rows(const void *context, int64_t group) {
   const conv_int *v = context;
-  return (vt_cpu_bytes){(const uint8_t *)v->s.w + set * v->s.w_group, 1, v->s.w_row};
+  return (vt_cpu_bytes){(const uint8_t *)v->s.w + group * v->s.w_group, 1, v->s.w_row};
 }
 
-/* The zero points or biases in operand number `operand`, from output channel o on; the operand may
- * be a scalar. */
-static vt_cpu_numbers numbers_of_channels(const vt_cpu_call *c, uint32_t operand, int64_t o) {
+/* The zero points or biases in operand number `operand`, from output channel `first_channel` on;
+ * the operand may be a scalar. */
+static vt_cpu_numbers numbers_of_channels(const vt_cpu_call *c, uint32_t operand,
+                                          int64_t first_channel) {
   if (c->n_in <= operand) return (vt_cpu_numbers){.data = NULL};
   const vt_view *v = &c->in[operand];
   const int64_t step = v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
-  const int64_t at = o * step * (int64_t)vt_cpu_bytes_of(v->dtype);
+  const int64_t at = first_channel * step * (int64_t)vt_cpu_bytes_of(v->dtype);
   return (vt_cpu_numbers){(const char *)v->data + at, v->dtype, step};
 }
 

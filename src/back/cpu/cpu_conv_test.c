@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cpu_conv_test.c - all kinds of convolutions against the reference: pseudo-random sizes, strides,
- * dilations, padding and groups, and the sizes around each change of algorithm. */
+ * dilations, padding and groups, and the sizes around each change of algorithm. A try returns 0 if
+ * the geometry has no outputs, else 1. */
 #include "contracted_test.h"
 
 typedef struct geometry {
@@ -45,14 +46,14 @@ static void join_dims(int64_t first, int64_t second, const int64_t *rest, uint32
   memcpy(out + 2, rest, n * sizeof *rest);
 }
 
-static trial new_trial(const geometry *g, uint32_t op, uint32_t dtype, const int64_t *a,
-                       const int64_t *b, const int64_t *y) {
+static trial new_trial(const geometry *g, uint32_t op, uint32_t dtype, const int64_t *a_dim,
+                       const int64_t *b_dim, const int64_t *y_dim) {
   trial t = {.op = op, .n_in = g->bias ? 3 : 2};
   const int64_t outputs = g->rows * g->groups;
-  t.in[0] = random_view(dtype, g->axes + 2, a, g->wild);
-  t.in[1] = random_view(dtype, g->axes + 2, b, g->wild);
+  t.in[0] = random_view(dtype, g->axes + 2, a_dim, g->wild);
+  t.in[1] = random_view(dtype, g->axes + 2, b_dim, g->wild);
   if (g->bias) t.in[2] = random_view(dtype, 1, &outputs, g->wild);
-  t.out = result_view(dtype, g->axes + 2, y);
+  t.out = result_view(dtype, g->axes + 2, y_dim);
   return t;
 }
 
@@ -80,7 +81,7 @@ static int try_conv(const geometry *g, uint32_t dtype, const vt_cpu_team *teams,
   return 1;
 }
 
-static int try_transpose(const geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
+static int try_conv_transpose(const geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
   int64_t out[3], x[5], w[5], y[5];
   for (uint32_t i = 0; i < g->axes; i++) {
     out[i] = (g->dim[i] - 1) * g->stride[i] - g->low[i] - g->high[i] + kernel_extent(g, i);
@@ -103,7 +104,7 @@ static int try_transpose(const geometry *g, uint32_t dtype, const vt_cpu_team *t
 
 /* Tests conv_weight_grad with a random size of dy, because the op accepts any, not only the size of
  * the result of a convolution. */
-static int try_weight_grad(geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
+static int try_conv_weight_grad(geometry *g, uint32_t dtype, const vt_cpu_team *teams, int n) {
   int64_t places[3], x[5], dy[5], w[5];
   for (uint32_t i = 0; i < g->axes; i++) places[i] = random_between(1, g->axes == 1 ? 300 : 8);
   const vt_attr_conv_weight_grad a = {.size = sizeof a,
@@ -135,8 +136,8 @@ static void test_random_sizes(const vt_cpu_team *teams, int n) {
     }
     const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
     tried[0] += try_conv(&g, dtype, teams, n);
-    tried[1] += try_transpose(&g, dtype, teams, n);
-    tried[2] += try_weight_grad(&g, dtype, teams, n);
+    tried[1] += try_conv_transpose(&g, dtype, teams, n);
+    tried[2] += try_conv_weight_grad(&g, dtype, teams, n);
   }
   for (int i = 0; i < 3; i++) CHECK(tried[i] > tries / 3);
 }
@@ -168,22 +169,22 @@ static void test_contraction_lengths(const vt_cpu_team *teams, int n) {
                    .stride = {1},
                    .dilation = {1}};
     if (depth[i] < 3000) try_conv(&g, VT_DTYPE_F32, teams, n);
-    try_transpose(&(geometry){.axes = 1,
-                              .images = 1,
-                              .groups = 1,
-                              .depth = depth[i],
-                              .rows = 1,
-                              .dim = {2},
-                              .kernel = {2},
-                              .stride = {2},
-                              .dilation = {1}},
-                  VT_DTYPE_F32, teams, n);
+    try_conv_transpose(&(geometry){.axes = 1,
+                                   .images = 1,
+                                   .groups = 1,
+                                   .depth = depth[i],
+                                   .rows = 1,
+                                   .dim = {2},
+                                   .kernel = {2},
+                                   .stride = {2},
+                                   .dilation = {1}},
+                       VT_DTYPE_F32, teams, n);
   }
 }
 
 /* Tests large padding, distant taps and strides larger than x, for which a grid would be too large.
  * */
-static void test_distant_taps(const vt_cpu_team *teams, int n) {
+static void test_taps_too_far_for_a_grid(const vt_cpu_team *teams, int n) {
   const int64_t far = INT64_C(1) << 30;
   geometry g = {.axes = 1,
                 .images = 1,
@@ -196,7 +197,7 @@ static void test_distant_taps(const vt_cpu_team *teams, int n) {
                 .dilation = {far},
                 .low = {far}};
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
-  CHECK(try_weight_grad(&g, VT_DTYPE_F32, teams, n));
+  CHECK(try_conv_weight_grad(&g, VT_DTYPE_F32, teams, n));
   g.dilation[0] = 1;
   g.stride[0] = far;
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
@@ -211,7 +212,7 @@ static void test_distant_taps(const vt_cpu_team *teams, int n) {
                  .dilation = {5, 19},
                  .low = {1, 0},
                  .bias = 1};
-  CHECK(try_transpose(&g, VT_DTYPE_F32, teams, n));
+  CHECK(try_conv_transpose(&g, VT_DTYPE_F32, teams, n));
 }
 
 /* Tests axes without elements and groups without channels. */
@@ -226,11 +227,11 @@ static void test_empty_axes(const vt_cpu_team *teams, int n) {
                 .dilation = {1, 1},
                 .bias = 1};
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
-  CHECK(try_transpose(&g, VT_DTYPE_F64, teams, n));
+  CHECK(try_conv_transpose(&g, VT_DTYPE_F64, teams, n));
   g.depth = 1;
   g.images = 0;
   CHECK(try_conv(&g, VT_DTYPE_F32, teams, n));
-  CHECK(try_weight_grad(&g, VT_DTYPE_F32, teams, n));
+  CHECK(try_conv_weight_grad(&g, VT_DTYPE_F32, teams, n));
   g.images = 1;
   g.dim[1] = 0;
   g.high[1] = 3;
@@ -242,7 +243,7 @@ int main(void) {
   const int n = teams_open(teams);
   test_random_sizes(teams, n);
   test_contraction_lengths(teams, n);
-  test_distant_taps(teams, n);
+  test_taps_too_far_for_a_grid(teams, n);
   test_empty_axes(teams, n);
   teams_close(teams, n);
   TEST_DONE();

@@ -132,7 +132,7 @@ typedef struct bias_fill {
 } bias_fill;
 
 /* Fills whole channels with +0, to which the bias is then added as to any other result. */
-static void bias_job(void *context, uint64_t job) {
+static void fill_with_bias_job(void *context, uint64_t job) {
   const bias_fill *f = context;
   const vt_view *y = f->c->out, *b = &f->c->in[2];
   const int64_t bytes = f->k->bytes, end = vt_cpu_job_first(f->channels, f->jobs, job + 1);
@@ -149,7 +149,7 @@ static void fill_with_bias(const vt_cpu_call *c) {
   bias_fill f = {.c = c, .k = vt_cpu_conv_of(c->team, y->dtype), .channels = y->dim[0] * y->dim[1]};
   f.each = vt_cpu_count(y) / f.channels;
   f.jobs = vt_cpu_job_count(c->team, (uint64_t)f.channels, (double)f.each / 4);
-  vt_cpu_run_jobs(c->team, f.jobs, bias_job, &f);
+  vt_cpu_run_jobs(c->team, f.jobs, fill_with_bias_job, &f);
 }
 
 vt_status vt_cpu_run_conv_transpose(vt_cpu_call *c) {

@@ -99,7 +99,7 @@ typedef struct gradient {
 
 /* Packs one image of dy into a panel of rows: at each place, the elements of the panel's rows
  * (output channels) become contiguous. */
-static void pack_image(const gradient *g, int64_t panel, int64_t image) {
+static void pack_image_of_dy(const gradient *g, int64_t panel, int64_t image) {
   const layout *l = &g->l;
   const vt_view *dy = &g->c->in[1];
   const uint32_t last = dy->rank - 1, axes = dy->rank - 2;
@@ -118,17 +118,17 @@ static void pack_image(const gradient *g, int64_t panel, int64_t image) {
   }
 }
 
-static void pack_job(void *context, uint64_t job) {
+static void pack_dy_job(void *context, uint64_t job) {
   const gradient *g = context;
   const int64_t items = g->l.groups * g->l.panels * g->l.images;
   const int64_t end = vt_cpu_job_first(items, g->jobs, job + 1);
   for (int64_t i = vt_cpu_job_first(items, g->jobs, job); i < end; i++)
-    pack_image(g, i / g->l.images, i % g->l.images);
+    pack_image_of_dy(g, i / g->l.images, i % g->l.images);
 }
 
 /* Copies the element at position `at` of n channels of x; +0 if `at` is outside of x. */
-static void copy_channels(const gradient *g, int64_t image, int64_t channel, int64_t n,
-                          const int64_t *at, char *to) {
+static void copy_channels_at_position(const gradient *g, int64_t image, int64_t channel, int64_t n,
+                                      const int64_t *at, char *to) {
   const layout *l = &g->l;
   const vt_view *x = &g->c->in[0];
   int64_t from = image * x->stride[0] + channel * x->stride[1];
@@ -143,7 +143,8 @@ static void copy_channels(const gradient *g, int64_t image, int64_t channel, int
 }
 
 /* Fills one line of the grid, whose first element has index `base` along the last axis of x. */
-static void fill_line(const gradient *g, int64_t image, const int64_t *at, int64_t base, char *to) {
+static void copy_x_to_grid_line(const gradient *g, int64_t image, const int64_t *at, int64_t base,
+                                char *to) {
   const layout *l = &g->l;
   const vt_view *x = &g->c->in[0];
   const vt_cpu_axis *a = l->axis;
@@ -173,10 +174,10 @@ static void fill_grid_line(const gradient *g, int64_t line) {
   at[1] = vt_cpu_grid_index_in_x(&l->axis[1], phase[1], rest % d->length[1]);
   at[0] = vt_cpu_grid_index_in_x(&l->axis[0], phase[0], rest / d->length[1] % d->length[0]);
   char *to = g->grid + line * d->length[2] * l->channels * l->k->bytes;
-  fill_line(g, image, at, vt_cpu_grid_index_in_x(&l->axis[2], phase[2], 0), to);
+  copy_x_to_grid_line(g, image, at, vt_cpu_grid_index_in_x(&l->axis[2], phase[2], 0), to);
 }
 
-static void grid_job(void *context, uint64_t job) {
+static void fill_grid_job(void *context, uint64_t job) {
   const gradient *g = context;
   const int64_t lines = g->l.images * (g->l.grid.channel / g->l.grid.length[2]);
   const int64_t end = vt_cpu_job_first(lines, g->jobs, job + 1);
@@ -194,7 +195,7 @@ typedef struct item {
 
 /* Stores the offsets in the grid of places first .. first + n - 1, which are counted over all
  * images. */
-static void offsets_of_places(const layout *l, int64_t first, int64_t n, int64_t *at) {
+static void list_offsets_of_places(const layout *l, int64_t first, int64_t n, int64_t *at) {
   const int64_t length[VT_CPU_AXES] = {l->axis[0].places, l->axis[1].places, l->axis[2].places};
   for (int64_t i = 0; i < n;) {
     const int64_t image = (first + i) / l->places, place = (first + i) % l->places;
@@ -208,7 +209,7 @@ static void offsets_of_places(const layout *l, int64_t first, int64_t n, int64_t
   }
 }
 
-static void gather_block(const gradient *g, const item *p, int64_t first, int64_t n) {
+static void gather_columns_of_block(const gradient *g, const item *p, int64_t first, int64_t n) {
   const layout *l = &g->l;
   const vt_cpu_axis *a = l->axis;
   const int64_t tap[VT_CPU_AXES] = {p->tap / a[2].taps / a[1].taps, p->tap / a[2].taps % a[1].taps,
@@ -220,19 +221,20 @@ static void gather_block(const gradient *g, const item *p, int64_t first, int64_
     int64_t at[VT_CPU_AXES];
     for (int d = 0; d < VT_CPU_AXES; d++)
       at[d] = on[d] * a[d].step + a[d].base + tap[d] * a[d].delta;
-    copy_channels(g, (first + i) / l->places, p->group * l->depth + p->channel, p->count, at,
-                  p->panel + i * l->tile * l->k->bytes);
+    copy_channels_at_position(g, (first + i) / l->places, p->group * l->depth + p->channel,
+                              p->count, at, p->panel + i * l->tile * l->k->bytes);
     p->at[i] = i * l->tile;
   }
 }
 
-static const char *columns_of_block(const gradient *g, const item *p, int64_t first, int64_t n) {
+static const char *find_or_gather_columns(const gradient *g, const item *p, int64_t first,
+                                          int64_t n) {
   const layout *l = &g->l;
   if (!l->has_grid) {
-    gather_block(g, p, first, n);
+    gather_columns_of_block(g, p, first, n);
     return p->panel;
   }
-  offsets_of_places(l, first, n, p->at);
+  list_offsets_of_places(l, first, n, p->at);
   const int64_t from = vt_cpu_grid_tap_offset(&l->grid, l->axis, p->tap) * l->channels;
   return g->grid + (from + p->group * l->depth + p->channel) * l->k->bytes;
 }
@@ -242,7 +244,7 @@ static const char *columns_of_block(const gradient *g, const item *p, int64_t fi
 static void multiply_block(const gradient *g, const item *p, int64_t first, int64_t n, int fresh) {
   const layout *l = &g->l;
   const int vectors = (int)vt_cpu_div_up(p->count, l->k->lanes);
-  const char *columns = columns_of_block(g, p, first, n);
+  const char *columns = find_or_gather_columns(g, p, first, n);
   if (l->depthwise) {
     const int64_t at = first * l->height + p->channel;
     l->k->depthwise(n, g->packed + at * l->k->bytes, l->height, columns, p->at, p->sums.at, vectors,
@@ -313,12 +315,12 @@ vt_status vt_cpu_run_conv_weight_grad(vt_cpu_call *c) {
   g.scratch = g.grid + l->grid_bytes;
   g.jobs = vt_cpu_job_count(c->team, (uint64_t)(l->groups * l->panels * l->images),
                             (double)l->places * 2);
-  if (l->length > 0) vt_cpu_run_jobs(c->team, g.jobs, pack_job, &g);
+  if (l->length > 0) vt_cpu_run_jobs(c->team, g.jobs, pack_dy_job, &g);
   if (l->has_grid && l->images > 0) {
     const int64_t n = l->images * l->grid.channel;
     g.jobs = vt_cpu_job_count(c->team, (uint64_t)(n / l->grid.length[2]),
                               (double)(l->grid.length[2] * l->channels) / 2);
-    vt_cpu_run_jobs(c->team, g.jobs, grid_job, &g);
+    vt_cpu_run_jobs(c->team, g.jobs, fill_grid_job, &g);
     memset(g.grid + n * l->channels * l->k->bytes, 0, (size_t)(l->k->columns * l->k->bytes));
   }
   vt_cpu_run_jobs(c->team, l->jobs, item_job, &g);

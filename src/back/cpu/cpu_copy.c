@@ -81,7 +81,7 @@ static int arrange_transpose(axes *a, int64_t size) {
   return 0;
 }
 
-static void choose_kernel(vt_cpu_path *p, const vt_cpu_kernels *k, axes *a) {
+static void arrange_axes_and_choose_kernel(vt_cpu_path *p, const vt_cpu_kernels *k, axes *a) {
   const unsigned s = vt_cpu_size_index(p->size);
   const uint32_t last = a->n - 1;
   if (a->to[last] == p->size && a->from[last] == p->size) {
@@ -111,7 +111,7 @@ vt_cpu_path vt_cpu_path_of(const vt_cpu_kernels *k, const vt_view *to, const vt_
   p.axes = vt_cpu_joint_axes_of(to, from);
   p.size = widen_element(&p.axes, small);
   p.count /= p.size / small;
-  choose_kernel(&p, k, &p.axes);
+  arrange_axes_and_choose_kernel(&p, k, &p.axes);
   const axes *a = &p.axes;
   const uint32_t last = a->n - 1;
   p.plane = (vt_cpu_plane){

@@ -19,7 +19,7 @@ static uint32_t random_shape(uint64_t *seed, int64_t most, int64_t dim[VT_MAX_RA
 
 /* Sets strides for the axes in a random order, with gaps between some of them; returns how many
  * elements they span. */
-static int64_t random_strides(uint64_t *seed, vt_view *v) {
+static int64_t set_random_strides(uint64_t *seed, vt_view *v) {
   uint32_t order[VT_MAX_RANK];
   int64_t stride = 1;
   for (uint32_t i = 0; i < v->rank; i++) order[i] = i;
@@ -65,7 +65,7 @@ static void check_random_copy(const vt_cpu_team *t, uint64_t *seed, int64_t most
   const int64_t size = (int64_t)vt_cpu_bytes_of(to.dtype);
   to.rank = random_shape(seed, most, to.dim);
   vt_view x = to;
-  const int64_t a = random_strides(seed, &to), b = random_strides(seed, &x);
+  const int64_t a = set_random_strides(seed, &to), b = set_random_strides(seed, &x);
   if ((a > b ? a : b) * size > CAPACITY) return;
   x.data = from;
   broadcast_and_reverse_axes(seed, &x, size);
@@ -121,7 +121,7 @@ static void test_transposes(const vt_cpu_team *t) {
 }
 
 int main(void) {
-  moved_run_on_teams(test_any_strides);
-  moved_run_on_teams(test_transposes);
+  moved_run_on_all_teams(test_any_strides);
+  moved_run_on_all_teams(test_transposes);
   TEST_DONE();
 }

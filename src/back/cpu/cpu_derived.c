@@ -86,7 +86,7 @@ static vt_cpu_block *find_block(const vt_cpu_store *s, const vt_hash256 *key) {
 static vt_cpu_block *block_new(vt_cpu_store *s, const vt_hash256 *key, uint64_t bytes) {
   vt_cpu_block *b = vt_cpu_memory_new(s->host, sizeof *b);
   if (b == NULL) return NULL;
-  b->head = vt_cpu_memory_new_raw(s->host, bytes);
+  b->head = vt_cpu_memory_new_uncleared(s->host, bytes);
   if (b->head == NULL || pthread_mutex_init(&b->filling, NULL) != 0) {
     vt_cpu_memory_free(s->host, b->head);
     vt_cpu_memory_free(s->host, b);

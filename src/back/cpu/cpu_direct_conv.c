@@ -30,7 +30,7 @@ static int has_trivial_taps(const vt_cpu_direct_conv *s) {
   return 1;
 }
 
-static int64_t count_positions(const vt_cpu_axis *a, const int64_t *length) {
+static int64_t span_of_places(const vt_cpu_axis *a, const int64_t *length) {
   if (a[0].places == 0 || a[1].places == 0 || a[2].places == 0) return 0;
   return ((a[0].places - 1) * length[1] + a[1].places - 1) * length[2] + a[2].places;
 }
@@ -40,10 +40,10 @@ static int64_t count_positions(const vt_cpu_axis *a, const int64_t *length) {
 static void choose_grid(const vt_cpu_direct_conv *s, layout *l) {
   const int64_t lanes = l->k->lanes;
   for (int i = 0; i < VT_CPU_AXES; i++) l->length[i] = s->axis[i].places;
-  l->span = count_positions(s->axis, l->length);
+  l->span = span_of_places(s->axis, l->length);
   l->has_grid = !has_trivial_taps(s) && vt_cpu_grid_layout(s->axis, &l->grid);
   if (!l->has_grid) return;
-  const int64_t span = count_positions(s->axis, l->grid.length);
+  const int64_t span = span_of_places(s->axis, l->grid.length);
   l->has_grid = vt_cpu_div_up(span, lanes) * 4 <= vt_cpu_div_up(l->span, lanes) * 5 + 4;
   if (!l->has_grid) return;
   memcpy(l->length, l->grid.length, sizeof l->length);
@@ -149,7 +149,7 @@ static void pack_panel(const packing *p, int64_t item) {
   }
 }
 
-static void pack_job(void *context, uint64_t job) {
+static void pack_weights_job(void *context, uint64_t job) {
   const packing *p = context;
   const int64_t end = vt_cpu_job_first(p->items, p->jobs, job + 1);
   for (int64_t i = vt_cpu_job_first(p->items, p->jobs, job); i < end; i++) pack_panel(p, i);
@@ -159,7 +159,7 @@ void vt_cpu_direct_conv_pack(const vt_cpu_team *t, const vt_cpu_direct_conv *s, 
   packing p = {.s = s, .l = layout_of(t, s), .to = out};
   p.items = s->groups * p.l.panels;
   p.jobs = vt_cpu_job_count(t, (uint64_t)p.items, (double)p.l.depth * 8);
-  vt_cpu_run_jobs(t, p.jobs, pack_job, &p);
+  vt_cpu_run_jobs(t, p.jobs, pack_weights_job, &p);
 }
 
 /* ---- strips ---- */
@@ -183,8 +183,8 @@ typedef struct strip {
   char *panel;
 } strip;
 
-static const char *columns_of_block(const conv_run *u, const strip *p, int64_t block, int64_t n,
-                                    int64_t from, int64_t count) {
+static const char *find_or_gather_columns(const conv_run *u, const strip *p, int64_t block,
+                                          int64_t n, int64_t from, int64_t count) {
   const vt_cpu_direct_conv *s = u->s;
   const int64_t channel = p->group * s->depth, bytes = u->l.k->bytes;
   if (u->l.has_grid) {
@@ -203,7 +203,7 @@ static void multiply_tile(const conv_run *u, const strip *p, int64_t block, int6
   const layout *l = &u->l;
   const int64_t left = p->end - from, count = left < l->k->columns ? left : l->k->columns;
   const int vectors = (int)vt_cpu_div_up(count, l->k->lanes);
-  const char *b = columns_of_block(u, p, block, n, from, count);
+  const char *b = find_or_gather_columns(u, p, block, n, from, count);
   const int64_t *at = l->has_grid ? u->at + block * VT_CPU_BLOCK : u->at;
   for (int64_t i = p->first_panel; i < p->end_panel; i++) {
     const int64_t rows = u->s->rows - i * l->k->rows;
@@ -217,7 +217,8 @@ static void multiply_tile(const conv_run *u, const strip *p, int64_t block, int6
 }
 
 /* Stores one row of the strip at its places in y, and runs the epilogue on these elements. */
-static void store_row(const conv_run *u, const strip *p, int64_t row, const char *from) {
+static void store_row_and_run_epilogue(const conv_run *u, const strip *p, int64_t row,
+                                       const char *from) {
   const vt_cpu_direct_conv *s = u->s;
   const vt_cpu_axis *a = s->axis;
   const int64_t bytes = u->l.k->bytes, channel = p->group * s->rows + row;
@@ -252,7 +253,7 @@ static void run_strip(const conv_run *u, const strip *p) {
   int64_t end = p->end_panel * l->k->rows;
   if (end > u->s->rows) end = u->s->rows;
   for (int64_t i = first; i < end; i++)
-    store_row(u, p, i, sums + (i - first) * l->strip * l->k->bytes);
+    store_row_and_run_epilogue(u, p, i, sums + (i - first) * l->strip * l->k->bytes);
 }
 
 static void strip_job(void *context, uint64_t job) {
@@ -281,7 +282,7 @@ static void strip_job(void *context, uint64_t job) {
 
 /* ---- rounds ---- */
 
-static void grid_job(void *context, uint64_t job) {
+static void fill_grid_job(void *context, uint64_t job) {
   const conv_run *u = context;
   const vt_cpu_direct_conv *s = u->s;
   const int64_t channels = s->groups * s->depth, items = u->images * channels;
@@ -298,7 +299,7 @@ static void run_round(const vt_cpu_team *t, conv_run *u) {
   const int64_t channels = u->images * u->s->groups * u->s->depth;
   if (l->has_grid) {
     u->grid_jobs = vt_cpu_job_count(t, (uint64_t)channels, (double)l->grid.channel / 4);
-    vt_cpu_run_jobs(t, u->grid_jobs, grid_job, u);
+    vt_cpu_run_jobs(t, u->grid_jobs, fill_grid_job, u);
     memset(u->grid + channels * l->grid.channel * l->k->bytes, 0,
            (size_t)(l->k->columns * l->k->bytes));
   }
@@ -307,7 +308,7 @@ static void run_round(const vt_cpu_team *t, conv_run *u) {
 
 /* Stores, for each k of the contraction, the offset of the elements that it reads: in the grid, or
  * in a panel of gathered columns. */
-static void store_offsets(const vt_cpu_direct_conv *s, const layout *l, int64_t *at) {
+static void store_offset_of_each_k(const vt_cpu_direct_conv *s, const layout *l, int64_t *at) {
   const int64_t taps = vt_cpu_tap_count(s->axis), n = l->has_grid ? l->depth : VT_CPU_BLOCK;
   for (int64_t i = 0; i < n; i++)
     at[i] = l->has_grid
@@ -324,7 +325,7 @@ void vt_cpu_direct_conv_run(const vt_cpu_team *t, const vt_cpu_direct_conv *s, v
     u.packed = at;
     at += vt_cpu_round_to_line(u.l.packed_bytes);
   }
-  store_offsets(s, &u.l, (int64_t *)(void *)at);
+  store_offset_of_each_k(s, &u.l, (int64_t *)(void *)at);
   u.at = (const int64_t *)(const void *)at;
   u.grid = at + u.l.at_bytes;
   u.scratch = u.grid + u.l.grid_bytes;

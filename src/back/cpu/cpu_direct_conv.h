@@ -72,9 +72,9 @@ int64_t vt_cpu_grid_index_in_x(const vt_cpu_axis *a, int64_t phase, int64_t i);
 /* How many of the n indices base, base + step, ... are in 0 .. dim-1; *out_first is the
  * first of them. */
 int64_t vt_cpu_count_inside(int64_t base, int64_t step, int64_t n, int64_t dim, int64_t *out_first);
-/* The offset of tap `number` (counted over all axes) in a channel of the grid. */
+/* The offset of tap number `tap` (counted over all axes) in a channel of the grid. */
 int64_t vt_cpu_grid_tap_offset(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
-                               int64_t number);
+                               int64_t tap);
 
 /* Neighbouring places: `n` of them along the last axis, starting at `place`. `skipped` counts
  * positions in the padding between the start of the search and `place`. */

@@ -135,7 +135,9 @@ static char *level_address(const piece *w, int64_t level, const area *r, int64_t
 }
 
 /* Whether the area's block of k is the first one of a group. */
-static int begins_group(const area *r) { return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0; }
+static int is_first_block_of_group(const area *r) {
+  return r->k0 / VT_CPU_BLOCK % VT_CPU_GROUP == 0;
+}
 
 /* Computes a tile of a result whose columns are not contiguous: gathers it, adds to it, writes it
  * back. */
@@ -145,17 +147,17 @@ static void multiply_strided_tile(const piece *w, const area *r, vt_cpu_tile_fn 
   const vt_cpu_gemm_type *g = w->s->g;
   _Alignas(64) char hold[VT_CPU_MAX_ROWS * 64 * sizeof(float)];
   const int64_t strided = w->p.column;
-  for (int64_t i = 0; i < rows && !begins_group(r); i++)
+  for (int64_t i = 0; i < rows && !is_first_block_of_group(r); i++)
     g->add(hold + i * g->columns * g->bytes, 1, c + i * w->p.row * g->bytes, strided, width, 1);
-  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, begins_group(r));
+  tile(r->k1 - r->k0, a, w->tile_m, b, hold, g->columns, width, is_first_block_of_group(r));
   for (int64_t i = 0; i < rows; i++)
     g->add(c + i * w->p.row * g->bytes, strided, hold + i * g->columns * g->bytes, 1, width, 1);
 }
 
-/* Returns the address of element [i, j] of the current group's sums, and sets *row to the elements
- * from one row to the next. */
-static char *sum_address(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row) {
-  *row = w->s->levels > 1 ? w->s->block_n : w->p.row;
+/* Returns the address of element [i, j] of the current group's sums, and sets *row_step to the
+ * elements from one row to the next. */
+static char *sum_address(const piece *w, const area *r, int64_t i, int64_t j, int64_t *row_step) {
+  *row_step = w->s->levels > 1 ? w->s->block_n : w->p.row;
   return w->s->levels > 1 ? level_address(w, 0, r, i) + (j - r->j0) * w->s->g->bytes
                           : result_address(w, i, j);
 }
@@ -174,10 +176,10 @@ static int64_t multiply_tiles(const piece *w, const area *r, int64_t i, int64_t 
   if (strided) {
     multiply_strided_tile(w, r, tile, a, b, c, rows, width);
   } else if (panels > 1 && end - j >= panels * g->columns) {
-    g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, begins_group(r));
+    g->wide[rows - 1](k, a, w->tile_m, b, r->b_next / g->bytes, c, row, is_first_block_of_group(r));
     return panels * g->columns;
   } else {
-    tile(k, a, w->tile_m, b, c, row, width, begins_group(r));
+    tile(k, a, w->tile_m, b, c, row, width, is_first_block_of_group(r));
   }
   return width;
 }
@@ -192,7 +194,7 @@ static void multiply_columns(const piece *w, const area *r, int64_t from, int64_
 
 /* Adds one block of k to all rows of the area, a few rows at a time. b is read in place; the fma
  * chains are in scratch. */
-static void multiply_area_in_place(const piece *w, const area *r) {
+static void multiply_area_by_unpacked_b(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const vt_cpu_side *b = &w->p.b;
   const int64_t n = r->j1 - r->j0, row = vt_cpu_round_up(n, g->columns), bytes = g->bytes;
@@ -206,14 +208,14 @@ static void multiply_area_in_place(const piece *w, const area *r) {
     int64_t next;
     char *c = sum_address(w, r, i, r->j0, &next);
     g->add(c, w->s->levels > 1 ? 1 : w->p.column, w->b + (i - r->i0) * row * bytes, 1, n,
-           begins_group(r));
+           is_first_block_of_group(r));
   }
 }
 
 /* Adds the sums of complete groups to the next level; after the last block of k, adds up all
  * levels. The latter may add a sum to a level that is empty (+0), which changes no bit, because a
  * sum that starts at +0 is never -0. */
-static void add_levels(const piece *w, const area *r) {
+static void carry_complete_groups(const piece *w, const area *r) {
   const vt_cpu_gemm_type *g = w->s->g;
   const int64_t done = vt_cpu_div_up(r->k1, VT_CPU_BLOCK), top = w->s->levels - 1;
   int64_t unit = VT_CPU_GROUP;
@@ -274,28 +276,28 @@ static void multiply_area(const piece *w, area *r) {
   }
 }
 
-static void run_block_of_k(const piece *w, area *r, int64_t end) {
+static void run_block_of_k(const piece *w, area *r, int64_t end_row) {
   const int64_t high = w->s->block_m / w->tile_m * w->tile_m;
-  for (int64_t i = r->top; i < end; i += high) {
+  for (int64_t i = r->top; i < end_row; i += high) {
     r->i0 = i;
-    r->i1 = vt_cpu_min(i + high, end);
+    r->i1 = vt_cpu_min(i + high, end_row);
     pack_area_rows(w, r);
     if (w->s->streams) {
-      multiply_area_in_place(w, r);
+      multiply_area_by_unpacked_b(w, r);
     } else {
       multiply_area(w, r);
     }
-    if (w->s->levels > 1) add_levels(w, r);
+    if (w->s->levels > 1) carry_complete_groups(w, r);
     if (r->k1 == w->s->k) apply_bias_and_epilogue(w, r);
   }
 }
 
-static void run_all_blocks_of_k(const piece *w, area *r, int64_t end) {
+static void run_all_blocks_of_k(const piece *w, area *r, int64_t end_row) {
   r->k0 = 0;
   do {
     r->k1 = vt_cpu_min(r->k0 + VT_CPU_BLOCK, w->s->k);
     if (!w->s->streams && !w->s->fresh) pack_area_columns(w, r, r->j0, r->j1);
-    run_block_of_k(w, r, end);
+    run_block_of_k(w, r, end_row);
     r->k0 = r->k1;
   } while (r->k0 < w->s->k);
 }
@@ -325,26 +327,26 @@ typedef struct gemm_run {
 } gemm_run;
 
 /* The first row or column of piece i; pieces begin at multiples of a tile. */
-static int64_t first_of_piece(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
+static int64_t first_index_of_piece(int64_t count, int64_t tile, int64_t cuts, int64_t i) {
   return vt_cpu_min(
       count, tile * vt_cpu_job_first(vt_cpu_div_up(count, tile), (uint64_t)cuts, (uint64_t)i));
 }
 
-static void run_piece(gemm_run *c, piece *w, int64_t at) {
+static void run_piece(gemm_run *c, piece *w, int64_t number) {
   const sizes *s = &c->s;
-  const int64_t each = s->cuts_m * s->cuts_n, i = at % each / s->cuts_n, j = at % s->cuts_n;
+  const int64_t each = s->cuts_m * s->cuts_n, i = number % each / s->cuts_n, j = number % s->cuts_n;
   memset(&w->p, 0, sizeof w->p);
-  c->p->get(c->p->context, at / each, &w->p);
-  w->m0 = first_of_piece(s->m, s->g->rows, s->cuts_m, i);
-  w->m1 = first_of_piece(s->m, s->g->rows, s->cuts_m, i + 1);
-  w->n0 = first_of_piece(s->n, s->g->columns, s->cuts_n, j);
-  w->n1 = first_of_piece(s->n, s->g->columns, s->cuts_n, j + 1);
+  c->p->get(c->p->context, number / each, &w->p);
+  w->m0 = first_index_of_piece(s->m, s->g->rows, s->cuts_m, i);
+  w->m1 = first_index_of_piece(s->m, s->g->rows, s->cuts_m, i + 1);
+  w->n0 = first_index_of_piece(s->n, s->g->columns, s->cuts_n, j);
+  w->n1 = first_index_of_piece(s->n, s->g->columns, s->cuts_n, j + 1);
   /* All panels of a have the same height, which is as close to a full tile as possible. */
   w->tile_m = vt_cpu_div_up(w->m1 - w->m0, vt_cpu_div_up(w->m1 - w->m0, s->g->rows));
   run_all_areas(w);
 }
 
-static void run_pieces(void *context, uint64_t job) {
+static void run_pieces_job(void *context, uint64_t job) {
   gemm_run *c = context;
   const sizes *s = &c->s;
   const int64_t pieces = c->p->n * s->cuts_m * s->cuts_n;
@@ -364,7 +366,7 @@ void vt_cpu_gemm(const vt_cpu_team *t, const vt_cpu_products *p, void *work) {
   gemm_run c = {.p = p, .s = sizes_of(t, p), .work = work};
   if (c.s.workers == 0) return;
   atomic_init(&c.next, 0);
-  vt_cpu_run_jobs(t, c.s.workers, run_pieces, &c);
+  vt_cpu_run_jobs(t, c.s.workers, run_pieces_job, &c);
 }
 
 /* ---- packing all of b ---- */
@@ -382,7 +384,7 @@ uint64_t vt_cpu_gemm_pack_bytes(const vt_cpu_team *t, uint32_t dtype, int64_t n,
   return (uint64_t)(vt_cpu_round_up(n, g->columns) * k * g->bytes);
 }
 
-static void pack_job(void *context, uint64_t job) {
+static void pack_b_job(void *context, uint64_t job) {
   const packing *p = context;
   const int64_t tile = p->g->columns;
   const int64_t first = vt_cpu_job_first(p->panels, p->jobs, job) * tile;
@@ -399,5 +401,5 @@ void vt_cpu_gemm_pack(const vt_cpu_team *t, uint32_t dtype, int64_t n, int64_t k
   packing p = {.g = vt_cpu_gemm_of(t, dtype), .b = b, .n = n, .k = k, .out = out};
   p.panels = vt_cpu_div_up(n, p.g->columns);
   p.jobs = vt_cpu_job_count(t, (uint64_t)p.panels, (double)(p.g->columns * k) / 2);
-  vt_cpu_run_jobs(t, p.jobs, pack_job, &p);
+  vt_cpu_run_jobs(t, p.jobs, pack_b_job, &p);
 }

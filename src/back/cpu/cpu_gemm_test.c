@@ -25,12 +25,12 @@ static uint32_t random_bits(void) {
  * range. TIES gives products that would be ties but for a far smaller addend, which an fma that
  * rounds twice gets wrong. */
 enum { ORDINARY, ANYTHING, TIES };
-static double random_value(int any) {
+static double random_value(int kind) {
   static const double ties[] = {1 + 0x1p-12, -1 - 0x1p-12, 0x1p-40, -0x1p-40};
   static const double rare[] = {0.0, -0.0, 0x1p-149, -0x1p-126, 0x1.fffffep127, -0x1p100, 0x1p-80};
-  if (any == TIES) return ties[random_bits() % 4];
-  if (any && random_bits() % 8 == 0) return rare[random_bits() % 7];
-  if (any && random_bits() % 400 == 0) return random_bits() % 2 ? 1.0 / 0.0 : -1.0 / 0.0;
+  if (kind == TIES) return ties[random_bits() % 4];
+  if (kind && random_bits() % 8 == 0) return rare[random_bits() % 7];
+  if (kind && random_bits() % 400 == 0) return random_bits() % 2 ? 1.0 / 0.0 : -1.0 / 0.0;
   return ((double)random_bits() - 0x1p30) * 0x1p-30;
 }
 
@@ -42,11 +42,12 @@ static void store_number(void *at, uint32_t dtype, int64_t i, double x) {
   }
 }
 
-static void fill_random(void *at, uint32_t dtype, int64_t n, int any) {
-  for (int64_t i = 0; i < n; i++) store_number(at, dtype, i, random_value(any));
+static void fill_random(void *at, uint32_t dtype, int64_t n, int kind) {
+  for (int64_t i = 0; i < n; i++) store_number(at, dtype, i, random_value(kind));
 }
 
-static int same_number(const void *a, const void *b, uint32_t dtype, int64_t i, int64_t j) {
+static int is_same_number_or_nans(const void *a, const void *b, uint32_t dtype, int64_t i,
+                                  int64_t j) {
   if (dtype == F32) {
     const float x = ((const float *)a)[i], y = ((const float *)b)[j];
     return (x != x && y != y) || memcmp(&x, &y, sizeof x) == 0;
@@ -159,7 +160,7 @@ static void setting_free(const setting *s) {
   free(s->bias);
 }
 
-static void pack_b(setting *s) {
+static void pack_b_if_wanted(setting *s) {
   const problem *p = s->p;
   const vt_cpu_side b = side_b(s, 0);
   if (!p->packed) return;
@@ -168,7 +169,7 @@ static void pack_b(setting *s) {
 }
 
 /* Counts wrong elements, and elements between them that were overwritten. */
-static int64_t count_wrong(const setting *s) {
+static int64_t count_wrong_elements(const setting *s) {
   const problem *p = s->p;
   char untouched[8];
   int64_t n = 0;
@@ -176,7 +177,8 @@ static int64_t count_wrong(const setting *s) {
   for (int64_t e = 0; e < p->products * s->c.each; e++) {
     const int64_t i = e / s->c.each, r = e % s->c.each / s->c.row, c = e % s->c.each % s->c.row;
     if (c % s->c.column == 0 && c / s->c.column < p->n) {
-      n += !same_number(s->at_c, s->want, p->dtype, e, (i * p->m + r) * p->n + c / s->c.column);
+      n += !is_same_number_or_nans(s->at_c, s->want, p->dtype, e,
+                                   (i * p->m + r) * p->n + c / s->c.column);
     } else {
       n += memcmp(s->at_c + e * s->bytes, untouched, (size_t)s->bytes) != 0;
     }
@@ -200,9 +202,9 @@ static void run_and_compare(setting *s, const char *isa) {
   memset(work, 0xff, bytes);
   memset(work + bytes, 0x77, 64);
   memset(s->at_c, 0x55, (size_t)(p->products * s->c.each * s->bytes));
-  pack_b(s);
+  pack_b_if_wanted(s);
   vt_cpu_gemm(&team, &all, work);
-  const int64_t n = count_wrong(s);
+  const int64_t n = count_wrong_elements(s);
   if (n != 0)
     fprintf(stderr, "%s x%u %s %lld of [%lld, %lld, %lld] layout %d packed %d: %lld wrong\n", isa,
             team.threads, p->dtype == F32 ? "f32" : "f64", (long long)p->products, (long long)p->m,
@@ -235,7 +237,7 @@ static void try_on_all_teams(const problem *p) {
 
 /* ---- the cases ---- */
 
-static void try_depths(void) {
+static void try_lengths_of_k(void) {
   static const int64_t depth[] = {0, 1, 2, 255, 256, 257, 513, 2047, 2048, 2049, 4097, 16385};
   for (size_t i = 0; i < sizeof depth / sizeof *depth; i++)
     for (int v = 0; v < 4; v++) {
@@ -252,7 +254,7 @@ static void try_depths(void) {
 }
 
 /* Tries every height of a tile, and widths around one, two and several vectors. */
-static void try_tiles(void) {
+static void try_sizes_of_tiles(void) {
   static const int64_t width[] = {1, 7, 8, 9, 15, 16, 17, 31, 33, 65};
   for (int64_t m = 1; m <= 16; m++)
     for (size_t j = 0; j < sizeof width / sizeof *width; j++) {
@@ -269,7 +271,7 @@ static void try_tiles(void) {
     }
 }
 
-static void try_shapes(void) {
+static void try_shapes_of_products(void) {
   static const problem shapes[] = {
       {F32, 0, 5, 3, 0, 0, 0, 0, 0, 0, 1},      {F32, 5, 0, 3, 0, 0, 0, 0, 0, 0, 1},
       {F32, 3, 4, 5, 0, 0, 0, 0, 0, 0, 0},      {F64, 3, 4, 0, 1, 1, 1, 0, 1, 0, 2},
@@ -285,8 +287,8 @@ static void try_shapes(void) {
 }
 
 int main(void) {
-  try_depths();
-  try_tiles();
-  try_shapes();
+  try_lengths_of_k();
+  try_sizes_of_tiles();
+  try_shapes_of_products();
   TEST_DONE();
 }

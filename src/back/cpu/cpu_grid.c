@@ -55,16 +55,16 @@ int vt_cpu_grid_layout(const vt_cpu_axis axis[VT_CPU_AXES], vt_cpu_grid *out) {
 }
 
 int64_t vt_cpu_grid_tap_offset(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_AXES],
-                               int64_t number) {
+                               int64_t tap) {
   int64_t phase = 0, at = 0, phases = 1, length = 1;
   for (int i = VT_CPU_AXES; i-- > 0;) {
     const vt_cpu_axis *a = &axis[i];
-    const int64_t t = number % a->taps, offset = a->base + t * a->delta - lowest_tap_offset(a);
+    const int64_t t = tap % a->taps, offset = a->base + t * a->delta - lowest_tap_offset(a);
     phase += t % g->phases[i] * phases;
     at += offset / a->step * length;
     phases *= g->phases[i];
     length *= g->length[i];
-    number /= a->taps;
+    tap /= a->taps;
   }
   return phase * g->phase + at;
 }
@@ -87,7 +87,8 @@ typedef struct rect {
   uint8_t outside;
 } rect;
 
-static void copy_rect(const rect *s, const vt_cpu_axis *a, const vt_cpu_conv_type *k, char *to) {
+static void copy_rect_with_padding(const rect *s, const vt_cpu_axis *a, const vt_cpu_conv_type *k,
+                                   char *to) {
   const int64_t bytes = k->bytes, row = s->to_row * bytes;
   int64_t first;
   const int64_t count = vt_cpu_count_inside(s->base, a->step, s->n, a->dim, &first),
@@ -126,7 +127,7 @@ static void copy_grid_plane(const vt_cpu_grid *g, const vt_cpu_axis axis[VT_CPU_
             .rows = rows,
             .n = row};
   memset(to, 0, (size_t)(first * row * k->bytes));
-  if (rows > 0) copy_rect(&s, &axis[2], k, to + first * row * k->bytes);
+  if (rows > 0) copy_rect_with_padding(&s, &axis[2], k, to + first * row * k->bytes);
   memset(to + (first + rows) * row * k->bytes, 0,
          (size_t)((g->length[1] - first - rows) * row * k->bytes));
 }
@@ -188,7 +189,7 @@ static void gather_places(const vt_cpu_direct_conv *s, const vt_cpu_places *p, c
   }
   one->from += (u * a[0].stride + v * a[1].stride) * k->bytes;
   one->base = p->place[2] * a[2].step + a[2].base + tap[2] * a[2].delta;
-  copy_rect(one, &a[2], k, to);
+  copy_rect_with_padding(one, &a[2], k, to);
   one->from = from;
 }
 

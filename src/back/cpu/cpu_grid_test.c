@@ -35,13 +35,13 @@ static void check_strips(int64_t rows, int64_t columns, int64_t gap, int64_t str
   CHECK(next == rows * columns);
 }
 
-static void test_strips_contain_places(void) {
+static void test_strips_contain_every_place(void) {
   for (int64_t columns = 1; columns <= 9; columns++)
     for (int64_t gap = 0; gap <= 4; gap++)
       for (int64_t strip = 1; strip <= 30; strip++) check_strips(5, columns, gap, strip);
 }
 
 int main(void) {
-  test_strips_contain_places();
+  test_strips_contain_every_place();
   TEST_DONE();
 }

@@ -78,7 +78,7 @@ static int64_t read_index(const vt_view *index, int64_t at) {
                                       : ((const int64_t *)index->data)[at];
 }
 
-static void record_fault(index_check *k, uint64_t position) {
+static void record_lowest_fault(index_check *k, uint64_t position) {
   uint_fast64_t lowest = atomic_load_explicit(&k->lowest, memory_order_relaxed);
   while (position < lowest &&
          !atomic_compare_exchange_weak_explicit(&k->lowest, &lowest, position, memory_order_relaxed,
@@ -87,7 +87,7 @@ static void record_fault(index_check *k, uint64_t position) {
 }
 
 /* How many of n indices of a line are valid before the first that is out of range. */
-static int64_t count_valid_indices(const vt_view *index, int64_t at, int64_t step, int64_t n,
+static int64_t count_leading_valid(const vt_view *index, int64_t at, int64_t step, int64_t n,
                                    int64_t limit) {
   int64_t i = 0;
   while (i < n && (uint64_t)read_index(index, at + i * step) < (uint64_t)limit) i++;
@@ -96,27 +96,28 @@ static int64_t count_valid_indices(const vt_view *index, int64_t at, int64_t ste
 
 /* How many of the next n indices along the last axis are valid before the first that is out of
  * range. If rows have several coordinates, this axis holds them, and each has its own limit. */
-static int64_t count_valid_in_row(const vt_cpu_lookup *l, const vt_cpu_walk *w, int64_t n) {
+static int64_t count_leading_valid_in_row(const vt_cpu_lookup *l, const vt_cpu_walk *w, int64_t n) {
   const uint32_t last = w->rank - 1;
   const int64_t step = w->rank == 0 ? 0 : w->stride[0][last];
-  if (l->depth == 1) return count_valid_indices(l->index, w->at[0], step, n, l->limit[0]);
+  if (l->depth == 1) return count_leading_valid(l->index, w->at[0], step, n, l->limit[0]);
   int64_t i = 0;
   while (i < n &&
-         count_valid_indices(l->index, w->at[0] + i * step, 0, 1, l->limit[w->index[last] + i]))
+         count_leading_valid(l->index, w->at[0] + i * step, 0, 1, l->limit[w->index[last] + i]))
     i++;
   return i;
 }
 
-static void check_job(void *context, uint64_t job) {
+static void check_indices_job(void *context, uint64_t job) {
   index_check *k = context;
   const int64_t end = vt_cpu_job_first(k->count, k->jobs, job + 1);
   vt_cpu_walk w = vt_cpu_walk_of(k->l->index);
   int64_t i = vt_cpu_job_first(k->count, k->jobs, job);
   vt_cpu_walk_set(&w, i);
   while (i < end) {
-    const int64_t n = vt_cpu_walk_left(&w, end - i), good = count_valid_in_row(k->l, &w, n);
+    const int64_t n = vt_cpu_walk_left_in_line(&w, end - i),
+                  good = count_leading_valid_in_row(k->l, &w, n);
     if (good < n) {
-      record_fault(k, (uint64_t)(i + good));
+      record_lowest_fault(k, (uint64_t)(i + good));
       return;
     }
     vt_cpu_walk_advance(&w, n);
@@ -129,7 +130,7 @@ vt_status vt_cpu_lookup_check(vt_cpu_call *c, const vt_cpu_lookup *l) {
   if (k.count == 0) return VT_OK;
   atomic_init(&k.lowest, UINT64_MAX);
   k.jobs = vt_cpu_job_count(c->team, (uint64_t)k.count, 1.0);
-  vt_cpu_run_jobs(c->team, k.jobs, check_job, &k);
+  vt_cpu_run_jobs(c->team, k.jobs, check_indices_job, &k);
   const uint64_t lowest = atomic_load_explicit(&k.lowest, memory_order_relaxed);
   if (lowest == UINT64_MAX) return VT_OK;
   vt_cpu_walk w = vt_cpu_walk_of(l->index);
@@ -176,7 +177,7 @@ static void gather_job(void *context, uint64_t job) {
   int64_t i = vt_cpu_job_first(g->count, g->jobs, job), n = 0;
   vt_cpu_walk w = g->l->walk;
   for (vt_cpu_walk_set(&w, i); i < end; i += n) {
-    n = vt_cpu_walk_left(&w, end - i);
+    n = vt_cpu_walk_left_in_line(&w, end - i);
     gather_rows(g, &w, n);
     vt_cpu_walk_advance(&w, n);
   }
@@ -278,15 +279,17 @@ static void list_nonzero_job(void *context, uint64_t job) {
   }
 }
 
-static uint64_t nonzero_jobs(const vt_cpu_call *c) {
+static uint64_t nonzero_job_count(const vt_cpu_call *c) {
   return vt_cpu_job_count(c->team, (uint64_t)vt_cpu_count(&c->in[0]), 3.0);
 }
 
-uint64_t vt_cpu_scratch_nonzero(const vt_cpu_call *c) { return nonzero_jobs(c) * sizeof(int64_t); }
+uint64_t vt_cpu_scratch_nonzero(const vt_cpu_call *c) {
+  return nonzero_job_count(c) * sizeof(int64_t);
+}
 
 vt_status vt_cpu_run_nonzero(vt_cpu_call *c) {
   static const int64_t none = -1;
-  nonzero_list l = {&c->in[0], &c->out[0], c->work, vt_cpu_count(&c->in[0]), nonzero_jobs(c)};
+  nonzero_list l = {&c->in[0], &c->out[0], c->work, vt_cpu_count(&c->in[0]), nonzero_job_count(c)};
   int64_t total = 0;
   vt_cpu_run_jobs(c->team, l.jobs, count_nonzero_job, &l);
   for (uint64_t j = 0; j < l.jobs; j++) {

@@ -20,7 +20,7 @@ typedef struct shape { /* sizes of the panels, and how they are split among jobs
 
 /* Chooses the panels; rows are split among jobs too if there are not enough column panels for all
  * threads. */
-static shape choose_shape(const vt_cpu_team *t, const vt_cpu_int_products *p) {
+static shape choose_panels_and_jobs(const vt_cpu_team *t, const vt_cpu_int_products *p) {
   const vt_cpu_ints *k = vt_cpu_ints_of(t->kernels);
   const uint64_t step = (uint64_t)(k->group * k->bytes);
   shape s = {.kernels = k, .steps = vt_cpu_div_up(p->k, k->group), .row_parts = 1};
@@ -84,24 +84,24 @@ static void pack_columns_job(void *context, uint64_t job) {
 }
 
 uint64_t vt_cpu_int_packed_rows_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
-  const shape s = choose_shape(t, p);
+  const shape s = choose_panels_and_jobs(t, p);
   return (uint64_t)(p->row_sets * s.row_panels) * s.row_bytes;
 }
 
 void vt_cpu_int_rows_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, void *out) {
-  packing a = {.p = p, .s = choose_shape(t, p), .to = out};
+  packing a = {.p = p, .s = choose_panels_and_jobs(t, p), .to = out};
   a.items = p->row_sets * a.s.row_panels;
   a.jobs = vt_cpu_job_count(t, (uint64_t)a.items, (double)p->k * a.s.kernels->rows / 2);
   vt_cpu_run_jobs(t, a.jobs, pack_rows_job, &a);
 }
 
 uint64_t vt_cpu_int_packed_columns_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
-  const shape s = choose_shape(t, p);
+  const shape s = choose_panels_and_jobs(t, p);
   return (uint64_t)s.column_panels * s.column_bytes;
 }
 
 void vt_cpu_int_columns_pack(const vt_cpu_team *t, const vt_cpu_int_products *p, void *out) {
-  packing a = {.p = p, .s = choose_shape(t, p), .to = out};
+  packing a = {.p = p, .s = choose_panels_and_jobs(t, p), .to = out};
   a.items = a.s.column_panels;
   a.jobs = vt_cpu_job_count(t, (uint64_t)a.items, (double)p->k * a.s.kernels->columns / 2);
   vt_cpu_run_jobs(t, a.jobs, pack_columns_job, &a);
@@ -124,7 +124,7 @@ typedef struct strip {
   uint32_t zero[VT_CPU_INT_COLUMNS_MAX], sum[VT_CPU_INT_COLUMNS_MAX], bias[VT_CPU_INT_COLUMNS_MAX];
 } strip;
 
-static uint32_t read_number(const vt_cpu_numbers *v, int64_t i) {
+static uint32_t read_number_or_zero(const vt_cpu_numbers *v, int64_t i) {
   if (v->data == NULL) return 0;
   if (v->dtype == VT_DTYPE_I8) return (uint32_t)((const int8_t *)v->data)[i * v->step];
   if (v->dtype == VT_DTYPE_U8) return ((const uint8_t *)v->data)[i * v->step];
@@ -147,24 +147,25 @@ static void begin_strip(const product_run *u, int64_t product, int64_t panel, ch
   p->place(p->context, product, &out->at);
   memcpy(out->sum, out->panel + u->s.column_sums, (size_t)columns * sizeof *out->sum);
   for (int64_t j = 0; j < out->count; j++) {
-    out->zero[j] = read_number(&out->at.zb, out->first + j) - shift;
-    out->bias[j] = read_number(&out->at.column_bias, out->first + j);
+    out->zero[j] = read_number_or_zero(&out->at.zb, out->first + j) - shift;
+    out->bias[j] = read_number_or_zero(&out->at.column_bias, out->first + j);
   }
 }
 
 static void store_result_row(const product_run *u, const strip *t, int64_t i, uint32_t sum,
                              const int32_t *from) {
   const uint32_t shift = u->p->row_type == VT_DTYPE_I8 ? 128 : 0;
-  const uint32_t zero = read_number(&t->at.za, i) + shift;
-  const uint32_t each = (uint32_t)u->p->k * zero - sum, bias = read_number(&t->at.row_bias, i);
+  const uint32_t zero = read_number_or_zero(&t->at.za, i) + shift;
+  const uint32_t each = (uint32_t)u->p->k * zero - sum,
+                 bias = read_number_or_zero(&t->at.row_bias, i);
   int32_t *y = t->at.y + i * t->at.row + t->first;
   for (int64_t j = 0; j < t->count; j++)
     y[j] = (int32_t)((uint32_t)from[j] + t->zero[j] * each - zero * t->sum[j] + t->bias[j] + bias);
 }
 
-static void multiply_panel(const product_run *u, const strip *t, int64_t set, int64_t panel) {
+static void multiply_panel(const product_run *u, const strip *t, int64_t row_set, int64_t panel) {
   const vt_cpu_ints *k = u->s.kernels;
-  const char *rows = u->rows + (uint64_t)(set * u->s.row_panels + panel) * u->s.row_bytes;
+  const char *rows = u->rows + (uint64_t)(row_set * u->s.row_panels + panel) * u->s.row_bytes;
   const int64_t first = panel * k->rows, left = u->p->m - first;
   const int64_t height = left < k->rows ? left : k->rows;
   int32_t y[VT_CPU_INT_ROWS_MAX * VT_CPU_INT_COLUMNS_MAX];
@@ -195,13 +196,14 @@ static void multiply_job(void *context, uint64_t job) {
 }
 
 uint64_t vt_cpu_int_scratch_bytes(const vt_cpu_team *t, const vt_cpu_int_products *p) {
-  const shape s = choose_shape(t, p);
+  const shape s = choose_panels_and_jobs(t, p);
   return vt_cpu_int_packed_rows_bytes(t, p) +
          s.jobs * (s.column_bytes + vt_cpu_round_to_line(p->scratch_bytes));
 }
 
 void vt_cpu_int_multiply(const vt_cpu_team *t, const vt_cpu_int_products *p, void *work) {
-  product_run u = {.p = p, .s = choose_shape(t, p), .rows = p->packed_rows, .scratch = work};
+  product_run u = {
+      .p = p, .s = choose_panels_and_jobs(t, p), .rows = p->packed_rows, .scratch = work};
   if (p->products == 0 || p->m == 0 || p->n == 0) return;
   if (u.rows == NULL) {
     vt_cpu_int_rows_pack(t, p, work);

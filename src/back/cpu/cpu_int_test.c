@@ -5,10 +5,10 @@
 
 static uint32_t random_byte_type(void) { return random_between(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
 
-/* Makes a random zero point of the type of operand i: a scalar if `one`, else n of them, one per
- * column or channel. */
-static vt_view random_zero_point(const trial *t, uint32_t i, int64_t n, int one) {
-  return random_view(t->in[i].dtype, one ? 0 : 1, &n, 0);
+/* Makes a random zero point of the type of operand i: a scalar if `is_scalar`, else n of them, one
+ * per column or channel. */
+static vt_view random_zero_point(const trial *t, uint32_t i, int64_t n, int is_scalar) {
+  return random_view(t->in[i].dtype, is_scalar ? 0 : 1, &n, 0);
 }
 
 /* ---- matrices ---- */
@@ -21,12 +21,12 @@ typedef struct product {
   uint32_t a, b;
 } product;
 
-/* Makes an operand that has some of the product's leading axes (none if `plain`), of which some
- * have length 1. */
+/* Makes an operand that has some of the product's leading axes (none if `without_lead_axes`), of
+ * which some have length 1. */
 static vt_view random_operand(const product *p, uint32_t dtype, int64_t rows, int64_t columns,
-                              int plain) {
+                              int without_lead_axes) {
   int64_t dim[5];
-  const uint32_t lead = plain ? 0 : (uint32_t)random_between(0, p->lead);
+  const uint32_t lead = without_lead_axes ? 0 : (uint32_t)random_between(0, p->lead);
   for (uint32_t i = 0; i < lead; i++)
     dim[i] = random_between(0, 3) ? p->batch[p->lead - lead + i] : 1;
   dim[lead] = rows;
@@ -34,7 +34,7 @@ static vt_view random_operand(const product *p, uint32_t dtype, int64_t rows, in
   return random_view(dtype, lead + 2, dim, 0);
 }
 
-static vt_view result_of_product(const vt_view *a, const vt_view *b) {
+static vt_view result_view_of_product(const vt_view *a, const vt_view *b) {
   const uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
   int64_t dim[5];
   for (uint32_t i = 0; i + 2 < rank; i++) {
@@ -54,7 +54,7 @@ static void try_product(const product *p, uint32_t op, const vt_cpu_team *teams,
   if (t.n_in > 2) t.in[2] = random_zero_point(&t, 0, 1, 1);
   if (t.n_in > 3) t.in[3] = random_zero_point(&t, 1, p->n, (int)random_between(0, 1));
   if (t.n_in > 4) t.in[4] = random_view(VT_DTYPE_I32, 1, &p->n, 0);
-  t.out = result_of_product(&t.in[0], &t.in[1]);
+  t.out = result_view_of_product(&t.in[0], &t.in[1]);
   check_trial(&t, teams, n, "product");
 }
 
@@ -76,23 +76,23 @@ static void test_random_products(const vt_cpu_team *teams, int n) {
 }
 
 /* All products have their extreme value, and k is the largest at which the sum still fits i32. */
-static void check_largest_sum(uint32_t a, uint32_t b, int low_a, int low_b, int64_t k,
+static void check_largest_sum(uint32_t type_a, uint32_t type_b, int low_a, int low_b, int64_t k,
                               const vt_cpu_team *teams, int n) {
   const int64_t dims[2][2] = {{2, k}, {k, 3}};
   trial t = {.op = VT_OP_matmul_int, .n_in = 2};
-  t.in[0] = result_view(a, 2, dims[0]);
-  t.in[1] = result_view(b, 2, dims[1]);
-  const uint8_t end_a = a == VT_DTYPE_I8 ? (low_a ? 0x80 : 0x7f) : 0xff;
-  const uint8_t end_b = b == VT_DTYPE_I8 ? (low_b ? 0x80 : 0x7f) : 0xff;
+  t.in[0] = result_view(type_a, 2, dims[0]);
+  t.in[1] = result_view(type_b, 2, dims[1]);
+  const uint8_t end_a = type_a == VT_DTYPE_I8 ? (low_a ? 0x80 : 0x7f) : 0xff;
+  const uint8_t end_b = type_b == VT_DTYPE_I8 ? (low_b ? 0x80 : 0x7f) : 0xff;
   memset(t.in[0].data, end_a, (size_t)(2 * k));
   memset(t.in[1].data, end_b, (size_t)(3 * k));
-  t.out = result_of_product(&t.in[0], &t.in[1]);
+  t.out = result_view_of_product(&t.in[0], &t.in[1]);
   check_trial(&t, teams, n, "largest");
 }
 
 /* ---- convolutions ---- */
 
-static void try_conv(const vt_cpu_team *teams, int n) {
+static void try_random_conv_int(const vt_cpu_team *teams, int n) {
   const uint32_t axes = (uint32_t)random_between(1, 3);
   const int64_t groups = random_between(0, 1) ? 1 : random_between(1, 3);
   const int64_t depth = random_between(1, 6), outputs = groups * random_between(1, 10);
@@ -123,7 +123,7 @@ static void try_conv(const vt_cpu_team *teams, int n) {
 
 /* Tests the avx512 kernels without VNNI: VNNI is only chosen for the table vt_cpu_avx512 itself,
  * not for a copy of it. */
-static void exclude_vnni(vt_cpu_team *teams, int n) {
+static void exclude_vnni_from_one_team(vt_cpu_team *teams, int n) {
   static vt_cpu_kernels plain;
   for (int i = 0; i < n; i++) {
     if (strcmp(teams[i].kernels->isa, "avx512") != 0 || teams[i].threads != 1) continue;
@@ -136,14 +136,14 @@ static void exclude_vnni(vt_cpu_team *teams, int n) {
 int main(void) {
   vt_cpu_team teams[TEAMS];
   const int n = teams_open(teams), tries = vt_test_is_long() ? 1500 : 80;
-  exclude_vnni(teams, n);
+  exclude_vnni_from_one_team(teams, n);
   test_random_products(teams, n);
   for (int i = 0; i < 4; i++)
     check_largest_sum(VT_DTYPE_I8, VT_DTYPE_I8, i & 1, i >> 1, 131071, teams, n);
   for (int i = 0; i < 2; i++) check_largest_sum(VT_DTYPE_U8, VT_DTYPE_I8, 0, i, 65793, teams, n);
   for (int i = 0; i < 2; i++) check_largest_sum(VT_DTYPE_I8, VT_DTYPE_U8, i, 0, 65793, teams, n);
   check_largest_sum(VT_DTYPE_U8, VT_DTYPE_U8, 0, 0, 33025, teams, n);
-  for (int i = 0; i < tries; i++) try_conv(teams, n);
+  for (int i = 0; i < tries; i++) try_random_conv_int(teams, n);
   teams_close(teams, n);
   TEST_DONE();
 }

@@ -10,8 +10,10 @@ int vt_cpu_levels_needed(int64_t blocks) {
   return n;
 }
 
-vt_cpu_levels vt_cpu_levels_init(vt_cpu_add_fn *add, int64_t size, void *at, int64_t n, int count) {
-  return (vt_cpu_levels){.add = add, .at = at, .bytes = n * size, .n = n, .count = count};
+vt_cpu_levels vt_cpu_levels_init(vt_cpu_add_fn *add, int64_t element_bytes, void *memory, int64_t n,
+                                 int levels) {
+  return (vt_cpu_levels){
+      .add = add, .at = memory, .bytes = n * element_bytes, .n = n, .count = levels};
 }
 
 static char *level_address(const vt_cpu_levels *l, int i) { return l->at + i * l->bytes; }
@@ -20,8 +22,8 @@ void vt_cpu_levels_clear(const vt_cpu_levels *l) {
   memset(l->at, 0, (size_t)(l->count * l->bytes));
 }
 
-void vt_cpu_levels_carry(const vt_cpu_levels *l, int64_t b) {
-  int64_t full = b + 1;
+void vt_cpu_levels_carry(const vt_cpu_levels *l, int64_t block) {
+  int64_t full = block + 1;
   for (int i = 0; full % VT_CPU_GROUP == 0; i++, full /= VT_CPU_GROUP) {
     l->add(level_address(l, i + 1), level_address(l, i), l->n);
     memset(level_address(l, i), 0, (size_t)l->bytes);

@@ -19,11 +19,14 @@ typedef struct vt_cpu_levels {
 } vt_cpu_levels;
 /* The number of levels that `blocks` blocks need. */
 int vt_cpu_levels_needed(int64_t blocks);
-/* Prepares `count` levels of n numbers of `size` bytes each, stored one after the other at `at`. */
-vt_cpu_levels vt_cpu_levels_init(vt_cpu_add_fn *add, int64_t size, void *at, int64_t n, int count);
+/* Prepares `levels` levels of n numbers of `element_bytes` bytes each, stored one after the other
+ * in `memory`. */
+vt_cpu_levels vt_cpu_levels_init(vt_cpu_add_fn *add, int64_t element_bytes, void *memory, int64_t n,
+                                 int levels);
 void vt_cpu_levels_clear(const vt_cpu_levels *l);
-/* Must be called after block b was added to level 0: adds complete groups to the next levels. */
-void vt_cpu_levels_carry(const vt_cpu_levels *l, int64_t b);
+/* Must be called after block number `block` was added to level 0: adds complete groups to the next
+ * levels. */
+void vt_cpu_levels_carry(const vt_cpu_levels *l, int64_t block);
 /* Must be called after the last block: adds up all levels, returns the address of the n totals. */
 void *vt_cpu_levels_total(const vt_cpu_levels *l);
 #endif

@@ -6,8 +6,9 @@
 
 /* ---- running a handler ---- */
 
-static vt_status run_op(const vt_cpu_team *t, uint32_t op, const vt_view *in, uint32_t n_in,
-                        const vt_view *out, uint32_t n_out, const void *attrs, vt_cpu_call *c) {
+static vt_status run_handler_of_op(const vt_cpu_team *t, uint32_t op, const vt_view *in,
+                                   uint32_t n_in, const vt_view *out, uint32_t n_out,
+                                   const void *attrs, vt_cpu_call *c) {
   const vt_cpu_handler *h = vt_cpu_handler_of(op);
   *c = (vt_cpu_call){.team = t, .in = in, .n_in = n_in, .out = out, .n_out = n_out, .attrs = attrs};
   void *work = moved_alloc_poisoned(h->work == NULL ? 0 : (int64_t)h->work(c) + 64);
@@ -31,13 +32,15 @@ static float random_f32(uint64_t *seed) {
   return vt_f32_from_bits((uint32_t)moved_random(seed));
 }
 
-static int same_f32(float a, float b) { return a != a ? b != b : vt_f32_bits(a) == vt_f32_bits(b); }
+static int is_same_f32_or_nans(float a, float b) {
+  return a != a ? b != b : vt_f32_bits(a) == vt_f32_bits(b);
+}
 
 /* ---- gather ---- */
 
 enum { ROWS = 700, WIDTH = 5, LOOKED_UP = 40000 };
 
-static void test_gather(const vt_cpu_team *t) {
+static void test_gather_and_its_faults(const vt_cpu_team *t) {
   float *x = moved_alloc_poisoned(ROWS * WIDTH * 4),
         *y = moved_alloc_poisoned(LOOKED_UP * WIDTH * 4);
   int64_t *index = moved_alloc_poisoned(LOOKED_UP * 8);
@@ -49,7 +52,7 @@ static void test_gather(const vt_cpu_team *t) {
   const vt_view in[2] = {moved_dense_view(VT_DTYPE_F32, 2, (int64_t[]){ROWS, WIDTH}, x),
                          line_view(VT_DTYPE_I64, LOOKED_UP, index)};
   const vt_view out = moved_dense_view(VT_DTYPE_F32, 2, (int64_t[]){LOOKED_UP, WIDTH}, y);
-  CHECK(run_op(t, VT_OP_gather, in, 2, &out, 1, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, VT_OP_gather, in, 2, &out, 1, &a, &c) == VT_OK);
   int wrong = 0;
   for (int i = 0; i < LOOKED_UP * WIDTH; i++)
     wrong += y[i] != (float)(index[i / WIDTH] * WIDTH + i % WIDTH);
@@ -62,7 +65,7 @@ static void test_gather(const vt_cpu_team *t) {
   for (int64_t lowest = 20000; lowest > 0; lowest = lowest == 20000 ? 3 : 0) {
     index[lowest] = lowest == 3 ? INT64_MAX : INT64_MIN;
     memset(y, 0x5a, LOOKED_UP * WIDTH * 4);
-    CHECK(run_op(t, VT_OP_gather, in, 2, &out, 1, &a, &c) == VT_RANGE);
+    CHECK(run_handler_of_op(t, VT_OP_gather, in, 2, &out, 1, &a, &c) == VT_RANGE);
     CHECK(c.position == (uint64_t)lowest && c.value == index[lowest]);
     for (int i = 0; i < LOOKED_UP * WIDTH; i++) wrong += vt_f32_bits(y[i]) != 0x5a5a5a5au;
     CHECK(wrong == 0);
@@ -90,13 +93,13 @@ static void test_gather_nd(const vt_cpu_team *t) {
   in[0].stride[0] = 1;
   in[0].stride[1] = 5;
   const vt_view out = line_view(VT_DTYPE_F64, N, y);
-  CHECK(run_op(t, VT_OP_gather_nd, in, 2, &out, 1, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, VT_OP_gather_nd, in, 2, &out, 1, &a, &c) == VT_OK);
   int wrong = 0;
   for (int i = 0; i < N; i++) wrong += y[i] != index[i][0] + 5.0 * index[i][1];
   CHECK(wrong == 0);
   index[25000][0] = 5;
   index[29000][1] = -3;
-  CHECK(run_op(t, VT_OP_gather_nd, in, 2, &out, 1, &a, &c) == VT_RANGE);
+  CHECK(run_handler_of_op(t, VT_OP_gather_nd, in, 2, &out, 1, &a, &c) == VT_RANGE);
   CHECK(c.position == 50000 && c.value == 5);
 }
 
@@ -123,7 +126,7 @@ static float expected_scatter(const float *base, const int64_t *index, const flo
   return combine != NULL || count == 0 ? y : y + vt_sum_f32_done(&s);
 }
 
-static void test_scatter(const vt_cpu_team *t) {
+static void test_scatter_add_max_min(const vt_cpu_team *t) {
   static float base[PLACES * COLUMNS], u[UPDATES * COLUMNS], y[PLACES * COLUMNS];
   static int64_t index[UPDATES];
   static const uint32_t ops[3] = {VT_OP_scatter_nd_add, VT_OP_scatter_nd_max, VT_OP_scatter_nd_min};
@@ -147,25 +150,26 @@ static void test_scatter(const vt_cpu_team *t) {
                          moved_dense_view(VT_DTYPE_F32, 2, (int64_t[]){UPDATES, COLUMNS}, u)};
   const vt_view out = moved_dense_view(VT_DTYPE_F32, 2, (int64_t[]){PLACES, COLUMNS}, y);
   for (int o = 0; o < 3; o++) {
-    CHECK(run_op(t, ops[o], in, 3, &out, 1, &a, &c) == VT_OK);
+    CHECK(run_handler_of_op(t, ops[o], in, 3, &out, 1, &a, &c) == VT_OK);
     for (int64_t p = 0; p < PLACES; p++)
       for (int64_t k = 0; k < COLUMNS; k++)
-        wrong += !same_f32(y[p * COLUMNS + k],
-                           expected_scatter(base, index, u, UPDATES, p, k, combiners[o]));
+        wrong += !is_same_f32_or_nans(
+            y[p * COLUMNS + k], expected_scatter(base, index, u, UPDATES, p, k, combiners[o]));
     CHECK(wrong == 0);
   }
-  CHECK(run_op(t, VT_OP_scatter_nd, in, 3, &out, 1, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, VT_OP_scatter_nd, in, 3, &out, 1, &a, &c) == VT_OK);
   for (int64_t p = 0; p < PLACES; p++) {
     const float *last = &base[p * COLUMNS];
     for (int64_t i = 0; i < UPDATES; i++) last = index[i] == p ? &u[i * COLUMNS] : last;
-    for (int64_t k = 0; k < COLUMNS; k++) wrong += !same_f32(y[p * COLUMNS + k], last[k]);
+    for (int64_t k = 0; k < COLUMNS; k++)
+      wrong += !is_same_f32_or_nans(y[p * COLUMNS + k], last[k]);
   }
   CHECK(wrong == 0);
 }
 
 /* Tests more than 1024 chunks of 1024 updates to one place, so that their ordered sum S has three
  * levels. Updates are transposed. */
-static void test_scatter_long(const vt_cpu_team *t) {
+static void test_scatter_many_to_one_place(const vt_cpu_team *t) {
   enum { N = 1024 * 1024 + 5 };
   const vt_attr_gather_nd a = {.size = sizeof a};
   double base[2] = {0.5, -0.0}, y[2], *u = moved_alloc_poisoned(2 * N * 8);
@@ -189,7 +193,7 @@ static void test_scatter_long(const vt_cpu_team *t) {
   in[2].stride[0] = 1;
   in[2].stride[1] = N;
   const vt_view out = moved_dense_view(VT_DTYPE_F64, 2, (int64_t[]){1, 2}, y);
-  CHECK(run_op(t, VT_OP_scatter_nd_add, in, 3, &out, 1, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, VT_OP_scatter_nd_add, in, 3, &out, 1, &a, &c) == VT_OK);
   CHECK(y[0] == base[0] + vt_sum_f64_done(&s[0]) && y[1] == base[1] + vt_sum_f64_done(&s[1]));
   free(u);
   free(index);
@@ -197,7 +201,7 @@ static void test_scatter_long(const vt_cpu_team *t) {
 
 /* Tests few updates and many destinations, for which the handler sorts without a table of counters.
  * */
-static void test_scatter_sparse(const vt_cpu_team *t) {
+static void test_scatter_few_to_many_places(const vt_cpu_team *t) {
   enum { N = 3000, AT = 100003 };
   static float base[AT], u[N], y[AT], want[AT];
   static int32_t index[N];
@@ -222,7 +226,7 @@ static void test_scatter_sparse(const vt_cpu_team *t) {
                          moved_dense_view(VT_DTYPE_I32, 2, (int64_t[]){N, 1}, index),
                          line_view(VT_DTYPE_F32, N, u)};
   const vt_view out = line_view(VT_DTYPE_F32, AT, y);
-  CHECK(run_op(t, VT_OP_scatter_nd_add, in, 3, &out, 1, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, VT_OP_scatter_nd_add, in, 3, &out, 1, &a, &c) == VT_OK);
   CHECK(y[7] == want[7] && y[65543] == want[65543] && want[7] > base[7]);
 }
 
@@ -238,7 +242,7 @@ static int element_is_above(const vt_view *x, int64_t i, int64_t j) {
   return ((const int8_t *)x->data)[i] > ((const int8_t *)x->data)[j];
 }
 
-static void fill_values(const vt_view *x, int64_t n) {
+static void fill_random_values(const vt_view *x, int64_t n) {
   uint64_t seed = (uint64_t)n;
   for (int64_t i = 0; i < n; i++) {
     const float v = random_f32(&seed);
@@ -261,8 +265,8 @@ static void check_sort(const vt_cpu_team *t, uint32_t dtype, int64_t rows, int64
   const vt_view in = moved_dense_view(dtype, 2, dim, x);
   const vt_view out[2] = {moved_dense_view(dtype, 2, dim, y),
                           moved_dense_view(VT_DTYPE_I64, 2, dim, index)};
-  fill_values(&in, rows * n);
-  CHECK(run_op(t, VT_OP_sort, &in, 1, out, 2, &a, &c) == VT_OK);
+  fill_random_values(&in, rows * n);
+  CHECK(run_handler_of_op(t, VT_OP_sort, &in, 1, out, 2, &a, &c) == VT_OK);
   for (int64_t r = 0; r < rows; r++) {
     const int64_t *at = index + r * n;
     memset(seen, 0, (size_t)n);
@@ -312,8 +316,8 @@ static void test_top_k(const vt_cpu_team *t) {
     }
     vt_cpu_call c;
     vt_kernel r = {.in = &in, .n_in = 1, .n_out = 2, .out = out[1], .attrs = &a};
-    fill_values(&in, LINES * N);
-    CHECK(run_op(t, VT_OP_top_k, &in, 1, out[0], 2, &a, &c) == VT_OK);
+    fill_random_values(&in, LINES * N);
+    CHECK(run_handler_of_op(t, VT_OP_top_k, &in, 1, out[0], 2, &a, &c) == VT_OK);
     CHECK(vt_op_get(VT_OP_top_k)->kernel(&r) == VT_OK);
     CHECK(memcmp(index[0], index[1], (size_t)(LINES * k) * 8) == 0);
     CHECK(memcmp(y[0], y[1], (size_t)(LINES * k) * (size_t)vt_cpu_bytes_of(dtype)) == 0);
@@ -340,7 +344,7 @@ static void check_pool(const vt_cpu_team *t, const pool_case *p, uint32_t op, ui
   static double x[PLANES * H * W], y[2][PLANES * (H + 9) * (W + 9)];
   vt_attr_avg_pool a = {.size = sizeof a, .ceil = p->ceil, .count_padding = p->counts};
   vt_view in = moved_dense_view(dtype, 4, (int64_t[]){2, 3, H, W}, x);
-  fill_values(&in, PLANES * H * W);
+  fill_random_values(&in, PLANES * H * W);
   a.kernel.n = a.stride.n = a.dilation.n = a.low.n = a.high.n = 2;
   for (int i = 0; i < 2; i++) {
     a.kernel.v[i] = p->kernel[i];
@@ -358,7 +362,7 @@ static void check_pool(const vt_cpu_team *t, const pool_case *p, uint32_t op, ui
   vt_view out[2] = {moved_dense_view(dtype, 4, to, y[0]), moved_dense_view(dtype, 4, to, y[1])};
   vt_cpu_call c;
   vt_kernel r = {.in = &in, .n_in = 1, .n_out = 1, .out = &out[1], .attrs = &a};
-  CHECK(run_op(t, op, &in, 1, &out[0], 1, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, op, &in, 1, &out[0], 1, &a, &c) == VT_OK);
   CHECK(vt_op_get(op)->kernel(&r) == VT_OK);
   for (int i = 0; i < 2; i++) vt_canonical(y[i], dtype, (uint64_t)vt_cpu_count(&out[i]));
   CHECK(memcmp(y[0], y[1], (size_t)vt_cpu_count(out) * (size_t)vt_cpu_bytes_of(dtype)) == 0);
@@ -393,7 +397,7 @@ static void test_nonzero(const vt_cpu_team *t) {
   const vt_view in = moved_dense_view(VT_DTYPE_F32, 2, (int64_t[]){A, B}, x);
   const vt_view out[2] = {moved_dense_view(VT_DTYPE_I64, 2, (int64_t[]){BOUND, 2}, places),
                           {.dtype = VT_DTYPE_I64, .data = &total}};
-  CHECK(run_op(t, VT_OP_nonzero, &in, 1, out, 2, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, VT_OP_nonzero, &in, 1, out, 2, &a, &c) == VT_OK);
   for (int i = 0; i < A * B; i++) {
     if (x[i] == 0) continue;
     wrong += count < BOUND && (places[count][0] != i / B || places[count][1] != i % B);
@@ -401,7 +405,7 @@ static void test_nonzero(const vt_cpu_team *t) {
   }
   CHECK(wrong == 0 && total == count && count > BOUND);
   for (int i = 0; i < A * B / 2; i++) x[i] = 0; /* now fewer nonzero elements than BOUND */
-  CHECK(run_op(t, VT_OP_nonzero, &in, 1, out, 2, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, VT_OP_nonzero, &in, 1, out, 2, &a, &c) == VT_OK);
   CHECK(total < BOUND && places[total - 1][0] >= A / 2 && places[total][0] == -1 &&
         places[BOUND - 1][1] == -1);
 }
@@ -419,9 +423,9 @@ static void check_random_ops(const vt_cpu_team *t, int64_t n, int gap) {
                     line_view(VT_DTYPE_I64, n, w)};
   vt_cpu_call c;
   for (int i = 0; i < 3; i++) out[i].stride[0] = 1 + gap;
-  CHECK(run_op(t, VT_OP_random_uniform, in, 2, &out[0], 1, &a, &c) == VT_OK);
-  CHECK(run_op(t, VT_OP_random_normal, in, 2, &out[1], 1, &a, &c) == VT_OK);
-  CHECK(run_op(t, VT_OP_random_bits, in, 2, &out[2], 1, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, VT_OP_random_uniform, in, 2, &out[0], 1, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, VT_OP_random_normal, in, 2, &out[1], 1, &a, &c) == VT_OK);
+  CHECK(run_handler_of_op(t, VT_OP_random_bits, in, 2, &out[2], 1, &a, &c) == VT_OK);
   for (int64_t i = 0, at = 0; i < n; i++, at += 1 + gap) {
     uint32_t words[4];
     vt_philox((uint64_t)seed, 9, 77, (uint64_t)i / 4, words);
@@ -443,15 +447,15 @@ static void test_random_ops(const vt_cpu_team *t) {
 }
 
 int main(void) {
-  moved_run_on_teams(test_gather);
-  moved_run_on_teams(test_gather_nd);
-  moved_run_on_teams(test_scatter);
-  moved_run_on_teams(test_scatter_long);
-  moved_run_on_teams(test_scatter_sparse);
-  moved_run_on_teams(test_sort);
-  moved_run_on_teams(test_top_k);
-  moved_run_on_teams(test_pools);
-  moved_run_on_teams(test_nonzero);
-  moved_run_on_teams(test_random_ops);
+  moved_run_on_all_teams(test_gather_and_its_faults);
+  moved_run_on_all_teams(test_gather_nd);
+  moved_run_on_all_teams(test_scatter_add_max_min);
+  moved_run_on_all_teams(test_scatter_many_to_one_place);
+  moved_run_on_all_teams(test_scatter_few_to_many_places);
+  moved_run_on_all_teams(test_sort);
+  moved_run_on_all_teams(test_top_k);
+  moved_run_on_all_teams(test_pools);
+  moved_run_on_all_teams(test_nonzero);
+  moved_run_on_all_teams(test_random_ops);
   TEST_DONE();
 }

@@ -61,7 +61,7 @@ static double random_value(uint64_t *seed) {
   return ((double)(r >> 12) * 0x1p-52 - 0.5) * (r % 3 == 0 ? 4 : 300);
 }
 
-static void fill_values(void *to, uint32_t dtype, int64_t n, uint64_t *seed) {
+static void fill_random_values(void *to, uint32_t dtype, int64_t n, uint64_t *seed) {
   for (int64_t i = 0; i < n; i++) {
     const double x = random_value(seed);
     const int64_t bits = (int64_t)next_random(seed);
@@ -90,8 +90,8 @@ static int results_are_same(uint32_t dtype, int64_t n) {
 }
 
 /* Runs the reference kernel on the operands in `in`; returns 0 if it does not support the types. */
-static int run_reference(uint32_t op, const void *attrs, const uint32_t *types, uint32_t n_in,
-                         uint32_t result_type, int64_t n) {
+static int run_reference_if_supported(uint32_t op, const void *attrs, const uint32_t *types,
+                                      uint32_t n_in, uint32_t result_type, int64_t n) {
   vt_view x[3], y = line_view(want.b, result_type, n);
   for (uint32_t i = 0; i < n_in; i++) x[i] = line_view(in[i].b, types[i], n);
   vt_kernel k = {.in = x, .n_in = n_in, .n_out = 1, .out = &y, .attrs = attrs};
@@ -138,8 +138,8 @@ static void check_kernel(const vt_cpu_kernels *isa, vt_cpu_map_fn *f, uint32_t o
   uint64_t seed = op * 131 + types[0] * 17 + result_type;
   for (int i = 0; i < LENGTHS; i++) {
     const int64_t n = lengths[i];
-    for (uint32_t k = 0; k < n_in; k++) fill_values(in[k].b, types[k], n, &seed);
-    if (!run_reference(op, attrs, types, n_in, result_type, n)) continue;
+    for (uint32_t k = 0; k < n_in; k++) fill_random_values(in[k].b, types[k], n, &seed);
+    if (!run_reference_if_supported(op, attrs, types, n_in, result_type, n)) continue;
     compare_kernel(isa, f, vt_op_get(op)->name, types[n_in - 1], result_type, n);
     if (i % 4 == 0) compare_in_place(isa, f, vt_op_get(op)->name, n_in, result_type, n, types);
   }
@@ -224,12 +224,12 @@ static void test_functions(const vt_cpu_kernels *isa) {
   }
 }
 
-static void test_exp_sub(const vt_cpu_kernels *isa) {
+static void test_exp_of_difference(const vt_cpu_kernels *isa) {
   uint64_t seed = 5;
   float *x = (float *)(void *)in[0].b, *y = (float *)(void *)got.b;
   for (int i = 0; i < LENGTHS; i++) {
     const int64_t n = lengths[i];
-    fill_values(x, VT_DTYPE_F32, n, &seed);
+    fill_random_values(x, VT_DTYPE_F32, n, &seed);
     isa->maps->exp_sub(y, x, 3.25f, n);
     for (int64_t k = 0; k < n; k++) ((float *)(void *)want.b)[k] = vt_f32_exp(x[k] - 3.25f);
     CHECK(results_are_same(VT_DTYPE_F32, n));
@@ -249,7 +249,7 @@ int main(void) {
     test_pointwise_ops(isa);
     test_select_and_casts(isa);
     test_functions(isa);
-    test_exp_sub(isa);
+    test_exp_of_difference(isa);
   }
   TEST_DONE();
 }

@@ -145,7 +145,7 @@ static uint64_t b_cache_bytes(const vt_cpu_call *c, const matmul *p) {
   return vt_cpu_bytes_to_cache(c, 1, vt_cpu_gemm_pack_bytes(c->team, c->out->dtype, p->n, p->k));
 }
 
-static void use_cached_panels(const vt_cpu_call *c, matmul *p) {
+static void use_or_pack_cached_panels(const vt_cpu_call *c, matmul *p) {
   int stale;
   void *panels = vt_cpu_cached_data(c, 1, &stale);
   const vt_cpu_side side = {.data = p->b, .across = p->b_column, .along = p->b_row};
@@ -173,7 +173,7 @@ static uint64_t scratch_bytes(const vt_cpu_call *c, const matmul *p) {
 }
 
 static vt_status run_products(vt_cpu_call *c, matmul *p) {
-  use_cached_panels(c, p);
+  use_or_pack_cached_panels(c, p);
   const vt_cpu_products all = products_of(c, p);
   vt_cpu_gemm(c->team, &all, c->work);
   return VT_OK;
@@ -219,7 +219,7 @@ typedef struct masked_run {
   uint64_t jobs;
 } masked_run;
 
-static matmul read_masked(const vt_cpu_call *c) {
+static matmul read_matmul_masked(const vt_cpu_call *c) {
   const vt_attr_matmul *a = c->attrs;
   const vt_view *present = &c->in[2];
   matmul p = read_matrices(c, a->transpose_a, a->transpose_b, present);
@@ -245,7 +245,7 @@ static uint64_t b_copy_bytes(const matmul *p) {
 }
 
 uint64_t vt_cpu_scratch_matmul_masked(const vt_cpu_call *c) {
-  const matmul p = read_masked(c);
+  const matmul p = read_matmul_masked(c);
   return count_masked_jobs(c, &p) * b_copy_bytes(&p);
 }
 
@@ -295,7 +295,7 @@ static void compute_masked_rows(const masked_run *run, int64_t i, int64_t from, 
   }
 }
 
-static void masked_job(void *context, uint64_t job) {
+static void masked_rows_job(void *context, uint64_t job) {
   const masked_run *run = context;
   const int64_t m = run->p.m, rows = run->p.products * m;
   const int64_t end = vt_cpu_job_first(rows, run->jobs, job + 1);
@@ -308,11 +308,11 @@ static void masked_job(void *context, uint64_t job) {
 }
 
 vt_status vt_cpu_run_matmul_masked(vt_cpu_call *c) {
-  masked_run run = {.p = read_masked(c),
+  masked_run run = {.p = read_matmul_masked(c),
                     .g = vt_cpu_gemm_of(c->team, c->out->dtype),
                     .epilogue = c->epilogue,
                     .work = c->work};
   run.jobs = count_masked_jobs(c, &run.p);
-  if (run.p.n > 0) vt_cpu_run_jobs(c->team, run.jobs, masked_job, &run);
+  if (run.p.n > 0) vt_cpu_run_jobs(c->team, run.jobs, masked_rows_job, &run);
   return VT_OK;
 }

@@ -24,7 +24,7 @@ static int64_t lead_stride(const vt_view *v, uint32_t axis, uint32_t axes) {
 
 /* Whether all leading axes can be joined with the rows into one product: the rows of a must be
  * contiguous over all leading axes, and b must not change along them. */
-static int is_one_product(const product *p) {
+static int can_join_into_one_product(const product *p) {
   int64_t step = p->a->stride[p->a->rank - 2], rows = p->a->dim[p->a->rank - 2];
   for (uint32_t i = p->lead.axes; i-- > 0;) {
     if (p->lead.dim[i] != 1 && (p->lead.b[i] != 0 || p->lead.a[i] != step * rows)) return 0;
@@ -83,7 +83,7 @@ static void read_step(const vt_cpu_call *c, product *p, vt_cpu_int_products *out
     p->lead.b[i] = lead_stride(p->b, i, p->lead.axes);
     n *= p->y->dim[i];
   }
-  const int one = is_one_product(p);
+  const int one = can_join_into_one_product(p);
   *out = (vt_cpu_int_products){.products = one ? 1 : n,
                                .m = p->y->dim[p->y->rank - 2] * (one ? n : 1),
                                .n = p->y->dim[p->y->rank - 1],

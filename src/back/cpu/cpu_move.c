@@ -166,25 +166,26 @@ vt_status vt_cpu_run_flip(vt_cpu_call *c) {
   return VT_OK;
 }
 
-/* Copies v `times` times, each copy `by` elements further along axis `axis`. A single copy with an
- * added axis does it; if v has as many axes as a view can have, recursion removes the first axis.
+/* Copies v `times` times, each copy `copy_step` elements further along axis `axis`. A single copy
+ * with an added axis does it; if v has as many axes as a view can have, recursion removes the first
+ * axis.
  * */
-static void repeat_along_axis(const vt_cpu_team *t, const vt_view *v, uint32_t axis, int64_t by,
-                              int64_t times) {
-  const int64_t distance = by * v->stride[axis] * (int64_t)vt_cpu_bytes_of(v->dtype);
+static void repeat_along_axis(const vt_cpu_team *t, const vt_view *v, uint32_t axis,
+                              int64_t copy_step, int64_t times) {
+  const int64_t distance = copy_step * v->stride[axis] * (int64_t)vt_cpu_bytes_of(v->dtype);
   vt_view from = *v, to = *v;
   to.data = (char *)v->data + distance;
   if (v->rank < VT_MAX_RANK) {
     from.dim[from.rank] = to.dim[to.rank] = times;
     from.stride[from.rank++] = 0;
-    to.stride[to.rank++] = by * v->stride[axis];
+    to.stride[to.rank++] = copy_step * v->stride[axis];
     vt_cpu_copy(t, &to, &from);
   } else if (axis == 0) {
     for (; times > 0; times--, to.data = (char *)to.data + distance) vt_cpu_copy(t, &to, &from);
   } else {
     for (int64_t i = 0; i < v->dim[0]; i++) {
       const vt_view one = vt_cpu_drop_axis(v, 0, i);
-      repeat_along_axis(t, &one, axis - 1, by, times);
+      repeat_along_axis(t, &one, axis - 1, copy_step, times);
     }
   }
 }

@@ -28,17 +28,17 @@ typedef struct vt_cpu_walk {
   int64_t dim[VT_MAX_RANK], index[VT_MAX_RANK];
   int64_t stride[VT_CPU_WALK_TENSORS][VT_MAX_RANK], at[VT_CPU_WALK_TENSORS];
 } vt_cpu_walk;
-void vt_cpu_walk_add_axis(vt_cpu_walk *w, int64_t dim, int64_t a, int64_t b,
-                          int64_t c); /* appends an axis with these strides */
+void vt_cpu_walk_add_axis(vt_cpu_walk *w, int64_t dim, int64_t stride_0, int64_t stride_1,
+                          int64_t stride_2); /* appends an axis with these strides */
 /* A walk over the positions of a view; at[0] is the offset in it, in elements. */
 vt_cpu_walk vt_cpu_walk_of(const vt_view *v);
 int64_t vt_cpu_walk_count(const vt_cpu_walk *w);
-/* Moves the walk, which is at its start, to position n. */
-void vt_cpu_walk_set(vt_cpu_walk *w, int64_t n);
+/* Moves the walk, which is at its start, to a position. */
+void vt_cpu_walk_set(vt_cpu_walk *w, int64_t position);
 /* Advances by `n` positions along the last axis, not past its end. */
 void vt_cpu_walk_advance(vt_cpu_walk *w, int64_t n);
 /* How many positions are left along the last axis, at most `most`. */
-int64_t vt_cpu_walk_left(const vt_cpu_walk *w, int64_t most);
+int64_t vt_cpu_walk_left_in_line(const vt_cpu_walk *w, int64_t most);
 
 /* ---- lines and planes ---- */
 

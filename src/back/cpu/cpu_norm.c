@@ -13,7 +13,7 @@ static const vt_cpu_rows *row_kernels_of(const vt_cpu_rowwise *r) {
 
 /* Returns the elements of operand i (gamma or beta) without gaps: in place, or copied to *scratch,
  * which then advances. NULL if the step lacks the operand. */
-static const void *gather_weights(const vt_cpu_call *c, uint32_t i, char **scratch) {
+static const void *weights_without_gaps(const vt_cpu_call *c, uint32_t i, char **scratch) {
   if (i >= c->n_in) return NULL;
   const vt_view *v = &c->in[i];
   const int64_t size = (int64_t)vt_cpu_bytes_of(v->dtype);
@@ -32,8 +32,8 @@ static const void *gather_weights(const vt_cpu_call *c, uint32_t i, char **scrat
   return to;
 }
 
-/* Bytes of scratch for the copies that gather_weights may make; reserved even if none is made,
- * because they are few. */
+/* Bytes of scratch for the copies that weights_without_gaps may make; reserved even if none is
+ * made, because they are few. */
 static int64_t weight_copies_bytes(const vt_cpu_call *c) {
   int64_t bytes = 0;
   for (uint32_t i = 1; i < c->n_in; i++)
@@ -44,16 +44,16 @@ static int64_t weight_copies_bytes(const vt_cpu_call *c) {
 
 /* ---- views: the rows of each op, and the gamma and beta of a row ---- */
 
-static void norm_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
+static void layer_or_rms_norm_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   (void)line;
   row_kernels_of(r)->norm(&r->norm, x, y, NULL);
 }
 
-static void init_last_axes_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
+static void init_layer_or_rms_norm_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   const vt_view *x = &c->in[0];
   const uint32_t lead = x->rank - (c->n_in > 1 ? c->in[1].rank : 1);
   vt_cpu_rows_init(r, c, ~0u << lead);
-  r->row = norm_row;
+  r->row = layer_or_rms_norm_row;
   r->norm = (vt_cpu_norm){.n = r->n,
                           .eps = ((const vt_attr_norm *)c->attrs)->eps,
                           .centred = c->step->op == VT_OP_layer_norm,
@@ -62,7 +62,7 @@ static void init_last_axes_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
 
 /* A row of group_norm is (channels of the group, spatial axes); each channel of a row has its own
  * gamma and beta. */
-static void group_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
+static void group_norm_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const int64_t channels = r->n / r->norm.shared_by, groups = r->call->in[0].dim[1] / channels;
   const int64_t skip = line % groups * channels * r->size;
   vt_cpu_norm p = r->norm;
@@ -72,13 +72,13 @@ static void group_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void
 }
 
 /* x [N, C, ...] as [N, groups][C/groups, ...]; the last axes form a row. */
-static void init_group_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
+static void init_group_norm_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   const int by_group = c->step->op == VT_OP_group_norm;
   const vt_view *x = &c->in[0], *y = c->out;
   const int64_t groups = by_group ? ((const vt_attr_groups *)c->attrs)->groups : x->dim[1];
   const int64_t channels = groups > 0 ? x->dim[1] / groups : 0;
   vt_cpu_rows_init(r, c, ~3u);
-  r->row = group_row;
+  r->row = group_norm_row;
   r->norm = (vt_cpu_norm){.eps = by_group ? ((const vt_attr_groups *)c->attrs)->eps
                                           : ((const vt_attr_norm *)c->attrs)->eps,
                           .centred = 1,
@@ -95,16 +95,18 @@ static void init_group_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
 
 /* ---- batch_norm in training ---- */
 
-/* Stores the running statistic (1 - w)*old + w*next of channel c, computed in the type of the
- * statistic. */
-static void update_statistic(const vt_view *to, const vt_view *old, int64_t c, double next,
-                             double w) {
+/* Stores the running statistic (1 - w)*old + w*next of a channel, where w is next_weight,
+ * computed in the type of the statistic. */
+static void store_running_statistic(const vt_view *to, const vt_view *old, int64_t channel,
+                                    double next, double next_weight) {
   if (to->dtype == VT_DTYPE_F32) {
-    const float was = ((const float *)old->data)[c * old->stride[0]];
-    ((float *)to->data)[c * to->stride[0]] = ((float)(1.0 - w) * was) + ((float)w * (float)next);
+    const float was = ((const float *)old->data)[channel * old->stride[0]];
+    ((float *)to->data)[channel * to->stride[0]] =
+        ((float)(1.0 - next_weight) * was) + ((float)next_weight * (float)next);
   } else {
-    const double was = ((const double *)old->data)[c * old->stride[0]];
-    ((double *)to->data)[c * to->stride[0]] = ((1.0 - w) * was) + (w * next);
+    const double was = ((const double *)old->data)[channel * old->stride[0]];
+    ((double *)to->data)[channel * to->stride[0]] =
+        ((1.0 - next_weight) * was) + (next_weight * next);
   }
 }
 
@@ -113,7 +115,7 @@ static double divide_in_type(uint32_t dtype, double a, int64_t b) {
 }
 
 /* A row of batch_norm is a channel. */
-static void batch_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
+static void batch_norm_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_call *c = r->call;
   const double w = ((const vt_attr_batch_norm *)c->attrs)->momentum;
   vt_cpu_norm p = r->norm;
@@ -121,13 +123,14 @@ static void batch_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void
   p.gamma = (const char *)p.gamma + line * r->size;
   p.beta = (const char *)p.beta + line * r->size;
   row_kernels_of(r)->norm(&p, x, y, &m);
-  update_statistic(&c->out[1], &c->in[3], line, m.mean, w);
-  update_statistic(&c->out[2], &c->in[4], line, divide_in_type(r->dtype, m.squares, r->n - 1), w);
+  store_running_statistic(&c->out[1], &c->in[3], line, m.mean, w);
+  store_running_statistic(&c->out[2], &c->in[4], line,
+                          divide_in_type(r->dtype, m.squares, r->n - 1), w);
 }
 
-static void init_batch_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
+static void init_batch_norm_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   vt_cpu_rows_init(r, c, ~2u);
-  r->row = batch_row;
+  r->row = batch_norm_row;
   r->norm = (vt_cpu_norm){.n = r->n,
                           .eps = ((const vt_attr_batch_norm *)c->attrs)->eps,
                           .centred = 1,
@@ -162,17 +165,17 @@ static void init_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {
   switch (c->step->op) {
     case VT_OP_group_norm:
     case VT_OP_instance_norm:
-      init_group_rows(r, c);
+      init_group_norm_rows(r, c);
       break;
     case VT_OP_batch_norm:
-      init_batch_rows(r, c);
+      init_batch_norm_rows(r, c);
       break;
     case VT_OP_var:
     case VT_OP_std:
       init_variance_rows(r, c);
       break;
     default:
-      init_last_axes_rows(r, c);
+      init_layer_or_rms_norm_rows(r, c);
   }
   r->cost = 0.3;
   r->head = weight_copies_bytes(c);
@@ -189,8 +192,8 @@ vt_status vt_cpu_run_norm(vt_cpu_call *c) {
   init_rows(&r, c);
   if (!r.one) {
     char *scratch = c->work;
-    r.norm.gamma = gather_weights(c, 1, &scratch);
-    r.norm.beta = gather_weights(c, 2, &scratch);
+    r.norm.gamma = weights_without_gaps(c, 1, &scratch);
+    r.norm.beta = weights_without_gaps(c, 2, &scratch);
   }
   vt_cpu_rows_run(c, &r);
   return VT_OK;

@@ -65,7 +65,7 @@ static void plan_jobs(pooling *p) {
 }
 
 /* Sets up *p. Returns 0 if there are no results; then *p is not set. */
-static int init_pooling(const vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
+static int init_pooling_if_not_empty(const vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
   if (vt_cpu_count(c->out) == 0) return 0;
   p->team = c->team;
   p->x = &c->in[0];
@@ -91,10 +91,11 @@ static uint64_t tap_tables_bytes(const pooling *p) {
 
 static uint64_t scratch_bytes(const vt_cpu_call *c, const vt_pooling *attrs) {
   pooling p = {0};
-  return init_pooling(c, attrs, &p) ? tap_tables_bytes(&p) + p.jobs * (uint64_t)p.each : 0;
+  return init_pooling_if_not_empty(c, attrs, &p) ? tap_tables_bytes(&p) + p.jobs * (uint64_t)p.each
+                                                 : 0;
 }
 
-static void list_taps(const pooling *p) {
+static void list_tap_offsets(const pooling *p) {
   vt_cpu_walk w = {0};
   for (uint32_t i = 0; i < p->axes; i++)
     vt_cpu_walk_add_axis(&w, p->w[i].kernel, p->w[i].dilation * p->outer.stride[i] * p->size, 0, 0);
@@ -102,15 +103,15 @@ static void list_taps(const pooling *p) {
     p->rows[t] = (vt_cpu_record){.at = w.at[0]};
 }
 
-/* How many taps of the window at index `at` of axis i count: those inside of x, or also those in
+/* How many taps of window number `window` along an axis count: those inside of x, or also those in
  * its padding. */
-static int64_t count_taps(const pooling *p, uint32_t i, int64_t at) {
-  const vt_window *w = &p->w[i];
+static int64_t count_averaged_taps(const pooling *p, uint32_t axis, int64_t window) {
+  const vt_window *w = &p->w[axis];
   const int64_t from = p->count_padding ? 0 : w->low;
-  const int64_t to = w->low + p->x->dim[2 + i] + (p->count_padding ? w->high : 0);
+  const int64_t to = w->low + p->x->dim[2 + axis] + (p->count_padding ? w->high : 0);
   int64_t n = 0;
   for (int64_t k = 0; k < w->kernel; k++) {
-    const int64_t x = at * w->stride + k * w->dilation;
+    const int64_t x = window * w->stride + k * w->dilation;
     n += x >= from && x < to;
   }
   return n;
@@ -137,7 +138,7 @@ static void max_pool_line(const pooling *p, const int64_t *at, vt_cpu_row_update
  * S, and divided by the number of taps that count. */
 static void avg_pool_line(const pooling *p, const int64_t *at, vt_cpu_row_updates *l) {
   int64_t others = 1;
-  for (uint32_t i = 0; i + 1 < p->axes; i++) others *= count_taps(p, i, at[i]);
+  for (uint32_t i = 0; i + 1 < p->axes; i++) others *= count_averaged_taps(p, i, at[i]);
   write_padding(p, l->to, l->columns, l->to_step);
   p->team->kernels->moves->sum[p->x->dtype](l);
   for (int64_t i = 0; i < l->columns; i++) {
@@ -204,12 +205,13 @@ static void pool_job(void *context, uint64_t job) {
 }
 
 static vt_status run_pool(vt_cpu_call *c, const vt_pooling *attrs, pooling *p) {
-  if (!init_pooling(c, attrs, p)) return VT_OK;
+  if (!init_pooling_if_not_empty(c, attrs, p)) return VT_OK;
   p->rows = c->work;
   p->padded = (char *)c->work + tap_tables_bytes(p);
   p->counts = (int64_t *)(void *)(p->rows + p->taps);
-  list_taps(p);
-  for (int64_t i = 0; i < p->y->dim[p->axes + 1]; i++) p->counts[i] = count_taps(p, p->axes - 1, i);
+  list_tap_offsets(p);
+  for (int64_t i = 0; i < p->y->dim[p->axes + 1]; i++)
+    p->counts[i] = count_averaged_taps(p, p->axes - 1, i);
   vt_cpu_run_jobs(c->team, p->jobs, pool_job, p);
   return VT_OK;
 }

@@ -53,22 +53,22 @@ const vt_cpu_handler *vt_cpu_handler_of(uint32_t op) {
 
 /* ---- cached data ---- */
 
-uint64_t vt_cpu_bytes_to_cache(const vt_cpu_call *c, uint32_t i, uint64_t bytes) {
-  const uint32_t arena = c->step->in[i].arena;
+uint64_t vt_cpu_bytes_to_cache(const vt_cpu_call *c, uint32_t operand, uint64_t bytes) {
+  const uint32_t arena = c->step->in[operand].arena;
   const int lasts = arena == VT_BK_ARENA_PARAMETER || arena == VT_BK_ARENA_STATE;
   return lasts ? VT_CPU_LINE + bytes : 0;
 }
 
-void *vt_cpu_cached_data(const vt_cpu_call *c, uint32_t i, int *out_stale) {
+void *vt_cpu_cached_data(const vt_cpu_call *c, uint32_t operand, int *out_stale) {
   vt_cpu_block_head *head = c->cached;
   *out_stale = 1;
-  if (head == NULL || c->version[i] == 0) return NULL;
+  if (head == NULL || c->version[operand] == 0) return NULL;
   if (head->shared != NULL) {
     *out_stale = vt_cpu_block_begin(head->shared);
     if (*out_stale) *c->filling = head->shared;
   } else {
-    *out_stale = head->version != c->version[i];
-    head->version = c->version[i];
+    *out_stale = head->version != c->version[operand];
+    head->version = c->version[operand];
   }
   return (char *)c->cached + VT_CPU_LINE;
 }
@@ -142,7 +142,7 @@ static int may_cache(vt_bk_program *p, uint64_t bytes) {
 
 /* Memory for cached data of this program only, or NULL. */
 static void *cache_new(vt_bk_program *p, uint64_t bytes) {
-  void *made = vt_cpu_memory_new_raw(p->dev->host, bytes);
+  void *made = vt_cpu_memory_new_uncleared(p->dev->host, bytes);
   if (made == NULL) return NULL;
   p->cache_budget -= bytes;
   memset(made, 0, bytes < VT_CPU_LINE ? (size_t)bytes : VT_CPU_LINE);
@@ -232,14 +232,15 @@ void vt_cpu_program_free(vt_bk_program *p) {
 
 static const vt_bk_tensor *chain_result(const void *chain) { return vt_cpu_chain_result(chain); }
 
-int32_t vt_cpu_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
+int32_t vt_cpu_program_canonicalize_results(vt_bk_program *p, const vt_bk_tensor *results,
+                                            uint64_t n) {
   for (uint64_t i = 0; i < n; i++) {
     uint32_t which;
     if (vt_tensor_count(&results[i]) == 0) continue; /* an empty tensor may have any place */
     vt_launch *at = vt_launches_find_writer(&p->steps, &results[i], chain_result, &which);
     if (at == NULL) return VT_UNSUPPORTED;
     if (which == VT_LAUNCH_CHAIN) {
-      vt_cpu_chain_canonicalize(at->chain);
+      vt_cpu_chain_append_canonicalize(at->chain);
     } else {
       at->leaves |= 1u << which;
     }
@@ -257,12 +258,12 @@ typedef struct runner {
   const vt_launch *at; /* the launch that is running, whose bodies vt_cpu_body_run may run */
 } runner;
 
-static vt_status run_launches(runner *r, const vt_launches *l, int top);
+static vt_status run_launches(runner *r, const vt_launches *l, int is_top_level);
 
-vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t which) {
+vt_status vt_cpu_body_run(vt_cpu_call *c, uint32_t body) {
   runner *r = c->runner;
   const vt_launch *at = r->at;
-  const vt_status s = run_launches(r, &at->bodies[which], 0);
+  const vt_status s = run_launches(r, &at->bodies[body], 0);
   r->at = at;
   return s;
 }
@@ -273,7 +274,7 @@ enum { MAX_VERSIONS = 8 }; /* operands beyond this number are never cached */
  * would be undefined. */
 static _Alignas(VT_CPU_LINE) char empty_scratch[VT_CPU_LINE];
 
-static void record_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cpu_call *c) {
+static void record_first_error(vt_bk_program *p, vt_status s, uint64_t step, const vt_cpu_call *c) {
   if (p->error.status != VT_OK) return; /* a step inside a body has already recorded the error */
   p->error.status = (int32_t)s;
   p->error.step = step;
@@ -312,7 +313,7 @@ static vt_status run_anchor(runner *r, const vt_launch *at) {
   call.work = s->work_bytes > 0 ? r->base[s->work_arena] + s->work_offset : empty_scratch;
   const vt_status status = at->handler->run(&call);
   if (filling != NULL) vt_cpu_block_end(filling, status == VT_OK);
-  if (status != VT_OK) record_error(r->p, status, at->number, &call);
+  if (status != VT_OK) record_first_error(r->p, status, at->number, &call);
   for (uint32_t i = 0; status == VT_OK && call.leaves >> i != 0 && i < s->n_out; i++)
     if (call.leaves >> i & 1) vt_cpu_canonicalize(&r->p->dev->team, &out[i]);
   return status;
@@ -325,10 +326,10 @@ static vt_status run_launch(runner *r, const vt_launch *at) {
   return VT_OK;
 }
 
-static vt_status run_launches(runner *r, const vt_launches *l, int top) {
+static vt_status run_launches(runner *r, const vt_launches *l, int is_top_level) {
   for (uint64_t i = 0; i < l->n; i++) {
     VT_TRY(run_launch(r, &l->launches[i]));
-    if (top) vt_launch_report_progress(&l->launches[i], r->p->dev->host);
+    if (is_top_level) vt_launch_report_progress(&l->launches[i], r->p->dev->host);
   }
   return VT_OK;
 }

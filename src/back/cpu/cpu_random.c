@@ -16,7 +16,7 @@ typedef struct drawing {
 /* Draws n blocks into a local buffer and copies them to the result: for parts that end inside a
  * block, and for results with gaps. */
 enum { PART = 64 };
-static void draw_part(const drawing *d, int64_t block, int64_t n) {
+static void draw_blocks_through_buffer(const drawing *d, int64_t block, int64_t n) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(d->y->dtype), first = 4 * block;
   const int64_t left = d->count - first < 4 * n ? d->count - first : 4 * n;
   char *to = d->y->data, drawn[4 * PART * 8];
@@ -41,10 +41,10 @@ static void draw_job(void *context, uint64_t job) {
     d->draw(&d->source, (uint64_t)i, n, (char *)d->y->data + 4 * i * size);
     i += n;
   }
-  for (; i < end; i += PART) draw_part(d, i, end - i < PART ? end - i : PART);
+  for (; i < end; i += PART) draw_blocks_through_buffer(d, i, end - i < PART ? end - i : PART);
 }
 
-static vt_status draw(vt_cpu_call *c, vt_cpu_draw_fn *fn, double cost) {
+static vt_status draw_result(vt_cpu_call *c, vt_cpu_draw_fn *fn, double cost) {
   const vt_attr_random *a = c->attrs;
   drawing d = {.draw = fn, .y = c->out, .dense = vt_cpu_is_dense(c->out)};
   d.source = (vt_cpu_random_source){.seed = *(const uint64_t *)c->in[0].data,
@@ -58,11 +58,11 @@ static vt_status draw(vt_cpu_call *c, vt_cpu_draw_fn *fn, double cost) {
 }
 
 vt_status vt_cpu_run_random_uniform(vt_cpu_call *c) {
-  return draw(c, c->team->kernels->moves->uniform, 5.0);
+  return draw_result(c, c->team->kernels->moves->uniform, 5.0);
 }
 vt_status vt_cpu_run_random_normal(vt_cpu_call *c) {
-  return draw(c, c->team->kernels->moves->normal, 30.0);
+  return draw_result(c, c->team->kernels->moves->normal, 30.0);
 }
 vt_status vt_cpu_run_random_bits(vt_cpu_call *c) {
-  return draw(c, c->team->kernels->moves->bits, 5.0);
+  return draw_result(c, c->team->kernels->moves->bits, 5.0);
 }

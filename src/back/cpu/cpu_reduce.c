@@ -104,8 +104,8 @@ static void init_inner_axis(reduction *f, const vt_view *x, const vt_view *y, un
   vt_cpu_axes_select(x, y, kept, &f->outer);
 }
 
-static void init_view(reduction *f, const vt_view *x, const vt_view *y, unsigned mask,
-                      const vt_cpu_moves *moves) {
+static void init_reduction_view(reduction *f, const vt_view *x, const vt_view *y, unsigned mask,
+                                const vt_cpu_moves *moves) {
   const vt_view kept = vt_cpu_keepdims_view(y, x, mask);
   f->dtype = x->dtype;
   f->size = (int64_t)vt_cpu_bytes_of(x->dtype);
@@ -127,7 +127,7 @@ static void read_step(reduction *f, const vt_cpu_call *c) {
   f->reduce = &c->team->kernels->reductions->reduce[w->kind][x->dtype];
   f->above = &c->team->kernels->reductions->reduce[w->above][x->dtype];
   f->argreduce = finds_position ? &c->team->kernels->reductions->argreduce[x->dtype] : NULL;
-  init_view(f, x, c->out, mask, c->team->kernels->moves);
+  init_reduction_view(f, x, c->out, mask, c->team->kernels->moves);
   f->divisor = f->reduced.count;
 }
 
@@ -350,7 +350,7 @@ uint64_t vt_cpu_scratch_reduce(const vt_cpu_call *c) {
 }
 
 /* The second reduction, of the chunks' results, which are stored as [outer, chunks, inner]. */
-static reduction reduction_of_chunks(const reduction *f, const reduction *parts) {
+static reduction reduction_of_chunk_results(const reduction *f, const reduction *parts) {
   reduction g = *f;
   const int64_t lines = f->inner == 0 ? 1 : f->inner;
   g.reduce = f->above;
@@ -379,7 +379,7 @@ vt_status vt_cpu_run_reduce(vt_cpu_call *c) {
   parts.chunks = chunks;
   parts.y = c->work;
   run_reduction(c->team, &parts);
-  const reduction above = reduction_of_chunks(&f, &parts);
+  const reduction above = reduction_of_chunk_results(&f, &parts);
   run_reduction(c->team, &above);
   return VT_OK;
 }

@@ -15,7 +15,7 @@ typedef struct vt_cpu_axes {
                     axis is empty */
 } vt_cpu_axes;
 /* Appends an axis inside the others; *a must be zeroed before the first one. */
-void vt_cpu_axes_append(vt_cpu_axes *a, int64_t dim, int64_t x, int64_t y);
+void vt_cpu_axes_append(vt_cpu_axes *a, int64_t dim, int64_t x_stride, int64_t y_stride);
 /* The axes of x that are set in `mask`; y is NULL or a view of the same rank. */
 void vt_cpu_axes_select(const vt_view *x, const vt_view *y, unsigned mask, vt_cpu_axes *out);
 /* The offsets of element i in the two views. */

@@ -54,14 +54,14 @@ static void check_reduction(uint32_t op, uint32_t dtype, const shape *s, reduced
     if (!(s->reduced >> i & 1)) dim[rank++] = s->dim[i];
     if ((s->reduced >> i & 1) && keep) dim[rank++] = 1;
   }
-  step.in[0] = reduced_view(dtype, s->rank, s->dim, layout);
-  step.out[0] = reduced_view(is_arg_reduction(op) ? VT_DTYPE_I64 : dtype, rank, dim,
-                             layout == REDUCED_STRIDED ? REDUCED_STRIDED : REDUCED_DENSE);
-  reduced_fill(&step.in[0], &seed, special);
-  reduced_check_step(&step);
+  step.in[0] = reduced_alloc_view(dtype, s->rank, s->dim, layout);
+  step.out[0] = reduced_alloc_view(is_arg_reduction(op) ? VT_DTYPE_I64 : dtype, rank, dim,
+                                   layout == REDUCED_STRIDED ? REDUCED_STRIDED : REDUCED_DENSE);
+  reduced_fill_random(&step.in[0], &seed, special);
+  reduced_check_step_on_teams(&step);
 }
 
-static void check_layouts(uint32_t op, uint32_t dtype, const shape *s) {
+static void check_reduction_in_layouts(uint32_t op, uint32_t dtype, const shape *s) {
   for (int layout = 0; layout < REDUCED_LAYOUTS; layout++)
     for (int special = 0; special < 2; special++)
       if (special == 0 || dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64)
@@ -75,22 +75,22 @@ static void test_reductions(void) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
     for (size_t k = 0; k < sizeof any / sizeof *any; k++)
       for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_I64; dtype++)
-        check_layouts(any[k], dtype, &shapes[i]);
+        check_reduction_in_layouts(any[k], dtype, &shapes[i]);
     for (size_t k = 0; k < sizeof floats / sizeof *floats; k++)
       for (uint32_t dtype = VT_DTYPE_F32; dtype <= VT_DTYPE_F64; dtype++)
-        check_layouts(floats[k], dtype, &shapes[i]);
-    check_layouts(VT_OP_any, VT_DTYPE_BOOL, &shapes[i]);
-    check_layouts(VT_OP_all, VT_DTYPE_BOOL, &shapes[i]);
+        check_reduction_in_layouts(floats[k], dtype, &shapes[i]);
+    check_reduction_in_layouts(VT_OP_any, VT_DTYPE_BOOL, &shapes[i]);
+    check_reduction_in_layouts(VT_OP_all, VT_DTYPE_BOOL, &shapes[i]);
   }
 }
 
 static void test_empty_tensors(void) {
   for (size_t i = 0; i < sizeof empty / sizeof *empty; i++) {
-    check_layouts(VT_OP_sum, VT_DTYPE_F32, &empty[i]);
-    check_layouts(VT_OP_prod, VT_DTYPE_F64, &empty[i]);
-    check_layouts(VT_OP_mean, VT_DTYPE_F32, &empty[i]);
-    check_layouts(VT_OP_any, VT_DTYPE_BOOL, &empty[i]);
-    check_layouts(VT_OP_all, VT_DTYPE_BOOL, &empty[i]);
+    check_reduction_in_layouts(VT_OP_sum, VT_DTYPE_F32, &empty[i]);
+    check_reduction_in_layouts(VT_OP_prod, VT_DTYPE_F64, &empty[i]);
+    check_reduction_in_layouts(VT_OP_mean, VT_DTYPE_F32, &empty[i]);
+    check_reduction_in_layouts(VT_OP_any, VT_DTYPE_BOOL, &empty[i]);
+    check_reduction_in_layouts(VT_OP_all, VT_DTYPE_BOOL, &empty[i]);
   }
 }
 
@@ -112,16 +112,19 @@ static void test_long_lines(void) {
 
 /* ---- running sums ---- */
 
-static void check_cumsum(uint32_t dtype, const shape *s, reduced_layout layout, int how) {
-  const vt_attr_cumsum a = {
-      .size = sizeof a, .axis = s->reduced >> 1 & 1, .exclusive = how & 1, .reverse = how >> 1 & 1};
+static void check_cumsum(uint32_t dtype, const shape *s, reduced_layout layout,
+                         int exclusive_reverse) {
+  const vt_attr_cumsum a = {.size = sizeof a,
+                            .axis = s->reduced >> 1 & 1,
+                            .exclusive = exclusive_reverse & 1,
+                            .reverse = exclusive_reverse >> 1 & 1};
   reduced_step step = {.op = VT_OP_cumsum, .attrs = &a, .n_in = 1, .n_out = 1};
   uint64_t seed = dtype + (unsigned)layout * 10;
-  step.in[0] = reduced_view(dtype, s->rank, s->dim, layout);
-  step.out[0] =
-      reduced_view(dtype, s->rank, s->dim, layout == REDUCED_REPEATED ? REDUCED_DENSE : layout);
-  reduced_fill(&step.in[0], &seed, dtype == VT_DTYPE_F64);
-  reduced_check_step(&step);
+  step.in[0] = reduced_alloc_view(dtype, s->rank, s->dim, layout);
+  step.out[0] = reduced_alloc_view(dtype, s->rank, s->dim,
+                                   layout == REDUCED_REPEATED ? REDUCED_DENSE : layout);
+  reduced_fill_random(&step.in[0], &seed, dtype == VT_DTYPE_F64);
+  reduced_check_step_on_teams(&step);
 }
 
 static void test_cumsum(void) {

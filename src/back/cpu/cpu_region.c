@@ -9,10 +9,10 @@ static void copy_view(const vt_cpu_call *c, const vt_view *to, const vt_view *fr
 
 /* Runs iteration i. Results of a body never alias its arguments, so they may be copied one by
  * one. */
-static vt_status run_iteration(vt_cpu_call *c, int64_t i, uint32_t carried, uint32_t each) {
+static vt_status run_iteration(vt_cpu_call *c, int64_t i, uint32_t carried, uint32_t sliced) {
   const vt_launch_body *b = &c->body[0];
   *(int64_t *)b->in[0].data = i;
-  for (uint32_t e = carried; e < carried + each; e++) {
+  for (uint32_t e = carried; e < carried + sliced; e++) {
     const vt_view one = vt_cpu_drop_axis(&c->in[e], 0, i);
     copy_view(c, &b->in[1 + e], &one);
   }

@@ -15,15 +15,15 @@ static void check_softmax(uint32_t op, const int64_t *dim, int64_t axis, reduced
   const vt_attr_reduce over = {.size = sizeof over, .axes = {1, {axis}}};
   reduced_step s = {.op = op, .attrs = &a, .n_in = 1, .n_out = 1};
   uint64_t seed = (uint64_t)(dim[0] * 3 + axis);
-  s.in[0] = reduced_view(VT_DTYPE_F32, 2, dim, layout);
+  s.in[0] = reduced_alloc_view(VT_DTYPE_F32, 2, dim, layout);
   if (op == VT_OP_logsumexp) {
     s.attrs = &over;
-    s.out[0] = reduced_view(VT_DTYPE_F32, 1, &dim[1 - axis], REDUCED_DENSE);
+    s.out[0] = reduced_alloc_view(VT_DTYPE_F32, 1, &dim[1 - axis], REDUCED_DENSE);
   } else {
-    s.out[0] = reduced_view(VT_DTYPE_F32, 2, dim, layout_of_result(layout));
+    s.out[0] = reduced_alloc_view(VT_DTYPE_F32, 2, dim, layout_of_result(layout));
   }
-  reduced_fill(&s.in[0], &seed, special);
-  reduced_check_step(&s);
+  reduced_fill_random(&s.in[0], &seed, special);
+  reduced_check_step_on_teams(&s);
 }
 
 static void test_softmax(void) {
@@ -38,7 +38,7 @@ static void test_softmax(void) {
   check_softmax(VT_OP_softmax, (int64_t[]){1, 1024 * 1024 + 3000}, 1, REDUCED_DENSE, 0);
 }
 
-static void test_large_differences(void) {
+static void test_softmax_of_far_values(void) {
   enum { N = 100 };
   for (size_t k = 0; k < 3; k++) {
     static const uint32_t ops[] = {VT_OP_softmax, VT_OP_log_softmax, VT_OP_logsumexp};
@@ -46,10 +46,11 @@ static void test_large_differences(void) {
     const vt_attr_reduce over = {.size = sizeof over, .axes = {1, {1}}};
     reduced_step s = {
         .op = ops[k], .attrs = k < 2 ? (const void *)&a : &over, .n_in = 1, .n_out = 1};
-    s.in[0] = reduced_view(VT_DTYPE_F32, 2, (int64_t[]){FAR_ROWS, N}, REDUCED_DENSE);
-    s.out[0] = reduced_view(VT_DTYPE_F32, k < 2 ? 2 : 1, (int64_t[]){FAR_ROWS, N}, REDUCED_DENSE);
+    s.in[0] = reduced_alloc_view(VT_DTYPE_F32, 2, (int64_t[]){FAR_ROWS, N}, REDUCED_DENSE);
+    s.out[0] =
+        reduced_alloc_view(VT_DTYPE_F32, k < 2 ? 2 : 1, (int64_t[]){FAR_ROWS, N}, REDUCED_DENSE);
     write_far_rows(s.in[0].data, N);
-    reduced_check_step(&s);
+    reduced_check_step_on_teams(&s);
   }
 }
 
@@ -71,19 +72,19 @@ static void check_norm(const norm *n, uint32_t dtype, reduced_layout layout) {
   reduced_step s = {.op = n->op, .attrs = &a, .n_in = 1 + n->affine, .n_out = 1};
   uint64_t seed = n->op + dtype;
   if (n->op == VT_OP_group_norm) s.attrs = &g;
-  s.in[0] = reduced_view(dtype, n->rank, n->dim, layout);
-  s.out[0] = reduced_view(dtype, n->rank, n->dim, layout_of_result(layout));
+  s.in[0] = reduced_alloc_view(dtype, n->rank, n->dim, layout);
+  s.out[0] = reduced_alloc_view(dtype, n->rank, n->dim, layout_of_result(layout));
   for (uint32_t i = 1; i < s.n_in; i++)
-    s.in[i] = reduced_view(dtype, channels ? 1 : n->affine_rank,
-                           channels ? &n->dim[1] : &n->dim[n->rank - n->affine_rank], layout);
+    s.in[i] = reduced_alloc_view(dtype, channels ? 1 : n->affine_rank,
+                                 channels ? &n->dim[1] : &n->dim[n->rank - n->affine_rank], layout);
   if (n->op == VT_OP_batch_norm) {
     s.attrs = &b;
     s.n_out = 3;
-    s.out[1] = reduced_view(dtype, 1, &n->dim[1], REDUCED_DENSE);
-    s.out[2] = reduced_view(dtype, 1, &n->dim[1], REDUCED_STRIDED);
+    s.out[1] = reduced_alloc_view(dtype, 1, &n->dim[1], REDUCED_DENSE);
+    s.out[2] = reduced_alloc_view(dtype, 1, &n->dim[1], REDUCED_STRIDED);
   }
-  for (uint32_t i = 0; i < s.n_in; i++) reduced_fill(&s.in[i], &seed, 0);
-  reduced_check_step(&s);
+  for (uint32_t i = 0; i < s.n_in; i++) reduced_fill_random(&s.in[i], &seed, 0);
+  reduced_check_step_on_teams(&s);
 }
 
 static void test_norms(void) {
@@ -118,17 +119,18 @@ static void test_variance(void) {
         reduced_step s = {
             .op = layout % 2 ? VT_OP_std : VT_OP_var, .attrs = &a, .n_in = 1, .n_out = 1};
         uint64_t seed = 3;
-        s.in[0] = reduced_view(dtype, 3, (int64_t[]){one, dim[1], dim[2]}, (reduced_layout)layout);
-        s.out[0] = reduced_view(dtype, 1, &dim[1], REDUCED_STRIDED);
-        reduced_fill(&s.in[0], &seed, 0);
-        reduced_check_step(&s);
+        s.in[0] =
+            reduced_alloc_view(dtype, 3, (int64_t[]){one, dim[1], dim[2]}, (reduced_layout)layout);
+        s.out[0] = reduced_alloc_view(dtype, 1, &dim[1], REDUCED_STRIDED);
+        reduced_fill_random(&s.in[0], &seed, 0);
+        reduced_check_step_on_teams(&s);
       }
 }
 
 int main(void) {
   reduced_open_teams();
   test_softmax();
-  test_large_differences();
+  test_softmax_of_far_values();
   test_norms();
   test_variance();
   reduced_close_teams();

@@ -21,7 +21,7 @@ typedef struct scattering {
 
 /* An upper bound on the number of destinations from the size of the result: it has one per slice if
  * it is dense, else one per element. */
-static uint64_t count_destinations(const vt_view *y, int64_t slice, int64_t *out_unit) {
+static uint64_t bound_destination_count(const vt_view *y, int64_t slice, int64_t *out_unit) {
   const int64_t size = (int64_t)vt_cpu_bytes_of(y->dtype);
   int64_t last = 0;
   *out_unit = vt_cpu_is_dense(y) ? slice * size : size;
@@ -31,7 +31,9 @@ static uint64_t count_destinations(const vt_view *y, int64_t slice, int64_t *out
 
 /* Whether to sort with one counter per destination: if there are rows for at least a quarter of the
  * destinations. */
-static int uses_counters(uint64_t places, int64_t rows) { return places / 4 <= (uint64_t)rows; }
+static int is_counting_sort_worthwhile(uint64_t destinations, int64_t rows) {
+  return destinations / 4 <= (uint64_t)rows;
+}
 
 /* Bytes of scratch for the rows, a second buffer to sort them with, and the counters. */
 uint64_t vt_cpu_scratch_scatter(const vt_cpu_call *c) {
@@ -40,8 +42,8 @@ uint64_t vt_cpu_scratch_scatter(const vt_cpu_call *c) {
   const int64_t rows = vt_cpu_count(&lead);
   int64_t unit;
   if (vt_cpu_count(&c->in[2]) == 0) return 0;
-  const uint64_t places = count_destinations(y, vt_cpu_count(&c->in[2]) / rows, &unit);
-  const uint64_t table = uses_counters(places, rows) ? places * sizeof(int64_t) : 0;
+  const uint64_t places = bound_destination_count(y, vt_cpu_count(&c->in[2]) / rows, &unit);
+  const uint64_t table = is_counting_sort_worthwhile(places, rows) ? places * sizeof(int64_t) : 0;
   return 2 * sizeof(vt_cpu_record) * (uint64_t)rows + table;
 }
 
@@ -57,7 +59,7 @@ static void find_destinations_job(void *context, uint64_t job) {
 }
 
 /* Applies rows first .. first + n - 1, which have the same destination. */
-static void scatter_destination(const scattering *s, int64_t first, int64_t n) {
+static void apply_updates_of_destination(const scattering *s, int64_t first, int64_t n) {
   char *to = s->to + (int64_t)s->rows[first].key * s->unit;
   if (s->combine == NULL) {
     vt_cpu_path_copy(&s->path, to, s->from + s->rows[first + n - 1].at);
@@ -94,31 +96,32 @@ static void scatter_job(void *context, uint64_t job) {
   while (i > 0 && i < s->n && r[i].key == r[i - 1].key) i++;
   for (; i < end; i = next) {
     for (next = i + 1; next < s->n && r[next].key == r[i].key; next++) continue;
-    scatter_destination(s, i, next - i);
+    apply_updates_of_destination(s, i, next - i);
   }
 }
 
-static int count_bits(uint64_t most) {
+static int bits_to_represent(uint64_t most) {
   int bits = 0;
   while (bits < 64 && most >> bits != 0) bits++;
   return bits;
 }
 
-static void sort_rows(scattering *s, uint64_t places) {
+static void sort_rows_by_destination(scattering *s, uint64_t destinations) {
   vt_cpu_record *rows = s->rows, *other = rows + s->n;
-  if (uses_counters(places, s->n)) {
-    s->rows = vt_cpu_counting_sort(rows, other, s->n, (int64_t *)(void *)(other + s->n), places);
+  if (is_counting_sort_worthwhile(destinations, s->n)) {
+    s->rows =
+        vt_cpu_counting_sort(rows, other, s->n, (int64_t *)(void *)(other + s->n), destinations);
   } else {
-    s->rows = vt_cpu_radix_sort(rows, other, s->n, count_bits(places - 1));
+    s->rows = vt_cpu_radix_sort(rows, other, s->n, bits_to_represent(destinations - 1));
   }
 }
 
 static void scatter_rows(scattering *s, const vt_view *y) {
   const int64_t slice = vt_cpu_count(&s->l->slice);
-  const uint64_t places = count_destinations(y, slice, &s->unit);
+  const uint64_t places = bound_destination_count(y, slice, &s->unit);
   s->jobs = vt_cpu_job_count(s->team, (uint64_t)s->n, 5.0);
   vt_cpu_run_jobs(s->team, s->jobs, find_destinations_job, s);
-  sort_rows(s, places);
+  sort_rows_by_destination(s, places);
   const double bytes = (double)slice * (double)vt_cpu_bytes_of(y->dtype);
   s->jobs = vt_cpu_job_count(s->team, (uint64_t)s->n, 10.0 + bytes * 0.2);
   vt_cpu_run_jobs(s->team, s->jobs, scatter_job, s);

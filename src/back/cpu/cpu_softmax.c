@@ -12,7 +12,8 @@ static float max_of_row(const vt_cpu_kernels *k, const float *x, int64_t n) {
 
 /* Computes exp(x - m) of a chunk. The elements after it are the next chunk or row, so they are
  * prefetched meanwhile; prefetching an invalid address is harmless. */
-static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
+static void exp_chunk_and_prefetch(const vt_cpu_kernels *k, const float *x, float m, int64_t n,
+                                   float *y) {
   enum { BLOCK = 256, LINE = VT_CPU_LINE / sizeof(float) };
   for (int64_t i = 0; i < n; i += BLOCK) {
     const int64_t some = n - i < BLOCK ? n - i : BLOCK;
@@ -22,19 +23,21 @@ static void exp_chunk(const vt_cpu_kernels *k, const float *x, float m, int64_t 
 }
 
 /* The ordered sum S of e = exp(x - m) over a row; e is stored in y unless y is NULL. */
-static float sum_of_exp(const vt_cpu_kernels *k, const float *x, float m, int64_t n, float *y) {
+static float store_exp_and_sum(const vt_cpu_kernels *k, const float *x, float m, int64_t n,
+                               float *y) {
   float part[VT_REDUCE_CHUNK], sum;
   int64_t each = VT_REDUCE_CHUNK, count = 0;
   const vt_cpu_reduce *sum_kernel = &k->reductions->reduce[VT_REDUCE_SUM][VT_DTYPE_F32];
   if (n <= VT_REDUCE_CHUNK) {
     float *e = y == NULL ? part : y;
-    exp_chunk(k, x, m, n, e);
+    exp_chunk_and_prefetch(k, x, m, n, e);
     sum_kernel->line(e, n, &sum);
     return sum;
   }
   while ((n - 1) / each >= VT_REDUCE_CHUNK) each *= VT_REDUCE_CHUNK;
   for (int64_t i = 0; i < n; i += each)
-    part[count++] = sum_of_exp(k, x + i, m, n - i < each ? n - i : each, y == NULL ? NULL : y + i);
+    part[count++] =
+        store_exp_and_sum(k, x + i, m, n - i < each ? n - i : each, y == NULL ? NULL : y + i);
   sum_kernel->line(part, count, &sum);
   return sum;
 }
@@ -44,13 +47,13 @@ static float sum_of_exp(const vt_cpu_kernels *k, const float *x, float m, int64_
 static void softmax_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
   (void)line;
-  k->reductions->divide(y, r->n, sum_of_exp(k, x, k->reductions->max(x, r->n), r->n, y));
+  k->reductions->divide(y, r->n, store_exp_and_sum(k, x, k->reductions->max(x, r->n), r->n, y));
 }
 
 static void log_softmax_row(const vt_cpu_rowwise *r, int64_t line, const void *x, void *y) {
   const vt_cpu_kernels *k = r->call->team->kernels;
   const float m = max_of_row(k, x, r->n);
-  const float log_sum = vt_f32_log(sum_of_exp(k, x, m, r->n, NULL));
+  const float log_sum = vt_f32_log(store_exp_and_sum(k, x, m, r->n, NULL));
   (void)line;
   k->reductions->rows[VT_DTYPE_F32].log_softmax(x, r->n, &m, &log_sum, y);
 }
@@ -60,7 +63,7 @@ static void logsumexp_row(const vt_cpu_rowwise *r, int64_t line, const void *x, 
   const vt_cpu_kernels *k = r->call->team->kernels;
   const float m = max_of_row(k, x, r->n);
   (void)line;
-  *(float *)y = m - m == 0.0f ? m + vt_f32_log(sum_of_exp(k, x, m, r->n, NULL)) : m;
+  *(float *)y = m - m == 0.0f ? m + vt_f32_log(store_exp_and_sum(k, x, m, r->n, NULL)) : m;
 }
 
 static void init_rows(vt_cpu_rowwise *r, const vt_cpu_call *c) {

@@ -68,10 +68,11 @@ vt_view vt_cpu_reshape_view(const vt_view *v, uint32_t rank, const int64_t *dim)
 
 /* ---- walks ---- */
 
-void vt_cpu_walk_add_axis(vt_cpu_walk *w, int64_t dim, int64_t a, int64_t b, int64_t c) {
-  w->stride[0][w->rank] = a;
-  w->stride[1][w->rank] = b;
-  w->stride[2][w->rank] = c;
+void vt_cpu_walk_add_axis(vt_cpu_walk *w, int64_t dim, int64_t stride_0, int64_t stride_1,
+                          int64_t stride_2) {
+  w->stride[0][w->rank] = stride_0;
+  w->stride[1][w->rank] = stride_1;
+  w->stride[2][w->rank] = stride_2;
   w->dim[w->rank++] = dim;
 }
 
@@ -88,14 +89,14 @@ int64_t vt_cpu_walk_count(const vt_cpu_walk *w) {
 }
 
 /* Position 0 may be set even if the shape has no elements. */
-void vt_cpu_walk_set(vt_cpu_walk *w, int64_t n) {
-  for (uint32_t i = w->rank; n > 0 && i-- > 0; n /= w->dim[i]) {
-    w->index[i] = n % w->dim[i];
+void vt_cpu_walk_set(vt_cpu_walk *w, int64_t position) {
+  for (uint32_t i = w->rank; position > 0 && i-- > 0; position /= w->dim[i]) {
+    w->index[i] = position % w->dim[i];
     for (int k = 0; k < VT_CPU_WALK_TENSORS; k++) w->at[k] += w->index[i] * w->stride[k][i];
   }
 }
 
-int64_t vt_cpu_walk_left(const vt_cpu_walk *w, int64_t most) {
+int64_t vt_cpu_walk_left_in_line(const vt_cpu_walk *w, int64_t most) {
   if (w->rank == 0) return most < 1 ? most : 1;
   const int64_t left = w->dim[w->rank - 1] - w->index[w->rank - 1];
   return left < most ? left : most;

@@ -12,7 +12,7 @@ static const char *const moved_isas[] = {"scalar", "sse2", "avx2", "avx512"};
 static const unsigned moved_threads[] = {1, 2, 3, 7};
 
 /* Calls `test` with each team that this machine can run. */
-static inline void moved_run_on_teams(void (*test)(const vt_cpu_team *t)) {
+static inline void moved_run_on_all_teams(void (*test)(const vt_cpu_team *t)) {
   for (size_t i = 0; i < sizeof moved_isas / sizeof *moved_isas; i++)
     for (size_t k = 0; k < sizeof moved_threads / sizeof *moved_threads; k++) {
       vt_fault f = {0};

@@ -35,7 +35,7 @@ static inline uint64_t reduced_random(uint64_t *seed) {
   return *seed >> 24;
 }
 
-static inline void *reduced_alloc(int64_t bytes) {
+static inline void *reduced_alloc_poisoned(int64_t bytes) {
   void *p = malloc((size_t)bytes + 128);
   if (p == NULL) exit(2);
   memset(p, 0xa5, (size_t)bytes + 128);
@@ -57,8 +57,8 @@ static inline int64_t reduced_element_count(uint32_t rank, const int64_t *dim) {
   return n;
 }
 
-static inline vt_view reduced_view(uint32_t dtype, uint32_t rank, const int64_t *dim,
-                                   reduced_layout layout) {
+static inline vt_view reduced_alloc_view(uint32_t dtype, uint32_t rank, const int64_t *dim,
+                                         reduced_layout layout) {
   vt_view v = {.dtype = dtype, .rank = rank};
   int64_t stride = layout == REDUCED_STRIDED ? 2 : 1;
   for (uint32_t i = 0; i < rank; i++) {
@@ -67,7 +67,7 @@ static inline vt_view reduced_view(uint32_t dtype, uint32_t rank, const int64_t 
     v.stride[k] = layout == REDUCED_REPEATED && k == rank - 1 ? 0 : stride;
     stride *= v.stride[k] == 0 || dim[k] == 0 ? 1 : dim[k];
   }
-  v.data = reduced_alloc(stride * 8);
+  v.data = reduced_alloc_poisoned(stride * 8);
   return v;
 }
 
@@ -81,7 +81,7 @@ static inline double reduced_random_number(uint64_t *seed, int special) {
 
 /* Fills all elements of the operand, and the gaps between them, with random numbers; if `special`,
  * also with infinities and NaN. */
-static inline void reduced_fill(const vt_view *v, uint64_t *seed, int special) {
+static inline void reduced_fill_random(const vt_view *v, uint64_t *seed, int special) {
   int64_t n = 1;
   for (uint32_t i = 0; i < v->rank; i++) n += (v->dim[i] > 0 ? v->dim[i] - 1 : 0) * v->stride[i];
   for (int64_t i = 0; i < n; i++) {
@@ -121,7 +121,7 @@ static inline void reduced_run_handler(const reduced_step *s, const vt_cpu_team 
                    .n_out = s->n_out,
                    .attrs = s->attrs};
   const uint64_t bytes = h->work == NULL ? 0 : h->work(&c);
-  char *work = reduced_alloc((int64_t)bytes);
+  char *work = reduced_alloc_poisoned((int64_t)bytes);
   c.work = work + (64 - (uintptr_t)work % 64) % 64;
   CHECK(h->run(&c) == VT_OK);
   free(work);
@@ -135,13 +135,13 @@ static inline int64_t reduced_span_bytes(const vt_view *v) {
 
 /* Checks that every team writes the bits of the op's own kernel, and nothing between its elements.
  * Frees results and operands. */
-static inline void reduced_check_step(reduced_step *s) {
+static inline void reduced_check_step_on_teams(reduced_step *s) {
   void *expected[REDUCED_RESULTS];
   vt_kernel k = {.in = s->in, .n_in = s->n_in, .out = s->out, .n_out = s->n_out, .attrs = s->attrs};
   CHECK(vt_op_get(s->op)->kernel(&k) == VT_OK);
   for (uint32_t r = 0; r < s->n_out; r++) {
     const int64_t bytes = reduced_span_bytes(&s->out[r]);
-    expected[r] = reduced_alloc(bytes);
+    expected[r] = reduced_alloc_poisoned(bytes);
     vt_canonical(s->out[r].data, s->out[r].dtype,
                  (uint64_t)bytes / vt_cpu_bytes_of(s->out[r].dtype));
     memcpy(expected[r], s->out[r].data, (size_t)bytes);

@@ -35,7 +35,7 @@ static inline void v_store_part(float *p, int64_t n, V a) {
 /* Returns a*b + c of two lanes, rounded to odd: if the exact sum is not an f64, the result is the
  * one of the two nearest f64 whose last bit is 1. `inward` is -1 in lanes in which the rounded sum
  * s is too large in size; added to the bits of s, it gives the next f64 towards 0. */
-static inline __m128d v_sum_to_odd(__m128d a, __m128d b, __m128d c) {
+static inline __m128d v_fma_to_odd(__m128d a, __m128d b, __m128d c) {
   const __m128d p = _mm_mul_pd(a, b), s = _mm_add_pd(p, c);
   const __m128d cc = _mm_sub_pd(s, p), pp = _mm_sub_pd(s, cc);
   const __m128d e = _mm_add_pd(_mm_sub_pd(p, pp), _mm_sub_pd(c, cc));
@@ -48,9 +48,9 @@ static inline __m128d v_sum_to_odd(__m128d a, __m128d b, __m128d c) {
   return _mm_castsi128_pd(_mm_or_si128(_mm_and_si128(inexact, odd), _mm_andnot_si128(inexact, u)));
 }
 static inline V v_fma(V a, V b, V c) {
-  const __m128d low = v_sum_to_odd(_mm_cvtps_pd(a), _mm_cvtps_pd(b), _mm_cvtps_pd(c));
+  const __m128d low = v_fma_to_odd(_mm_cvtps_pd(a), _mm_cvtps_pd(b), _mm_cvtps_pd(c));
   const __m128d high =
-      v_sum_to_odd(_mm_cvtps_pd(_mm_movehl_ps(a, a)), _mm_cvtps_pd(_mm_movehl_ps(b, b)),
+      v_fma_to_odd(_mm_cvtps_pd(_mm_movehl_ps(a, a)), _mm_cvtps_pd(_mm_movehl_ps(b, b)),
                    _mm_cvtps_pd(_mm_movehl_ps(c, c)));
   return _mm_movelh_ps(_mm_cvtpd_ps(low), _mm_cvtpd_ps(high));
 }

@@ -58,7 +58,7 @@ VT_FN vt_f vt_f_lookup(const void *table, vt_f at) {
   return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), _mm256_castps_si256(at));
 }
 /* Per lane, the bits of x plus those of `by` shifted left by `up`. */
-VT_FN vt_f vt_f_add_shifted(vt_f x, vt_f by, int up) {
+VT_FN vt_f vt_f_add_bits_shifted(vt_f x, vt_f by, int up) {
   return _mm256_castsi256_ps(
       _mm256_add_epi32(_mm256_castps_si256(x), _mm256_slli_epi32(_mm256_castps_si256(by), up)));
 }

@@ -60,7 +60,7 @@ VT_FN vt_f vt_f_lookup(const void *table, vt_f at) {
                                 _mm512_loadu_ps(t + 16));
 }
 /* Per lane, the bits of x plus those of `by` shifted left by `up`. */
-VT_FN vt_f vt_f_add_shifted(vt_f x, vt_f by, unsigned up) {
+VT_FN vt_f vt_f_add_bits_shifted(vt_f x, vt_f by, unsigned up) {
   return _mm512_castsi512_ps(
       _mm512_add_epi32(_mm512_castps_si512(x), _mm512_slli_epi32(_mm512_castps_si512(by), up)));
 }

@@ -23,14 +23,15 @@ VT_GPU_FN best_element best_of_warp(best_element b) {
   }
   return b;
 }
-VT_GPU_FN void store_best(const vt_gpu_argreduce &a, int64_t line, int64_t span, best_element b) {
+VT_GPU_FN void store_best(const vt_gpu_argreduce &a, int64_t line, int64_t span,
+                          best_element best) {
   int64_t at[2];
   if (a.spans > 1) {
-    a.key[line * a.spans + span] = b.key;
-    a.place[line * a.spans + span] = b.place;
+    a.key[line * a.spans + span] = best.key;
+    a.place[line * a.spans + span] = best.place;
   } else {
     vt_offsets<2>(a.lines, line, at);
-    a.y[at[1]] = b.place;
+    a.y[at[1]] = best.place;
   }
 }
 
@@ -54,7 +55,7 @@ VT_GPU_FN best_element best_of_span(const vt_gpu_argreduce &a, int64_t line, int
 }
 
 template <class T>
-VT_GPU_FN void argreduce_lines(const vt_gpu_argreduce &a) {
+VT_GPU_FN void argreduce_by_warps(const vt_gpu_argreduce &a) {
   const int64_t items = a.lines.n * a.spans, warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
   const int lane = (int)threadIdx.x % VT_GPU_LANES;
   for (int64_t item = vt_gpu_first_item() / VT_GPU_LANES; item < items; item += warp_stride) {
@@ -64,7 +65,7 @@ VT_GPU_FN void argreduce_lines(const vt_gpu_argreduce &a) {
   }
 }
 template <class T>
-VT_GPU_FN void argreduce_columns(const vt_gpu_argreduce &a) {
+VT_GPU_FN void argreduce_by_threads(const vt_gpu_argreduce &a) {
   for (int64_t item = vt_gpu_first_item(); item < a.lines.n * a.spans;
        item += vt_gpu_grid_stride()) {
     const int64_t span = item / a.lines.n, line = item - span * a.lines.n;
@@ -72,19 +73,19 @@ VT_GPU_FN void argreduce_columns(const vt_gpu_argreduce &a) {
   }
 }
 
-VT_KERNEL(argreduce_lines_f32, vt_gpu_argreduce, 256) { argreduce_lines<float>(a); }
-VT_KERNEL(argreduce_lines_f64, vt_gpu_argreduce, 256) { argreduce_lines<double>(a); }
-VT_KERNEL(argreduce_lines_i8, vt_gpu_argreduce, 256) { argreduce_lines<int8_t>(a); }
-VT_KERNEL(argreduce_lines_u8, vt_gpu_argreduce, 256) { argreduce_lines<uint8_t>(a); }
-VT_KERNEL(argreduce_lines_i32, vt_gpu_argreduce, 256) { argreduce_lines<int32_t>(a); }
-VT_KERNEL(argreduce_lines_i64, vt_gpu_argreduce, 256) { argreduce_lines<int64_t>(a); }
+VT_KERNEL(argreduce_lines_f32, vt_gpu_argreduce, 256) { argreduce_by_warps<float>(a); }
+VT_KERNEL(argreduce_lines_f64, vt_gpu_argreduce, 256) { argreduce_by_warps<double>(a); }
+VT_KERNEL(argreduce_lines_i8, vt_gpu_argreduce, 256) { argreduce_by_warps<int8_t>(a); }
+VT_KERNEL(argreduce_lines_u8, vt_gpu_argreduce, 256) { argreduce_by_warps<uint8_t>(a); }
+VT_KERNEL(argreduce_lines_i32, vt_gpu_argreduce, 256) { argreduce_by_warps<int32_t>(a); }
+VT_KERNEL(argreduce_lines_i64, vt_gpu_argreduce, 256) { argreduce_by_warps<int64_t>(a); }
 
-VT_KERNEL(argreduce_columns_f32, vt_gpu_argreduce, 256) { argreduce_columns<float>(a); }
-VT_KERNEL(argreduce_columns_f64, vt_gpu_argreduce, 256) { argreduce_columns<double>(a); }
-VT_KERNEL(argreduce_columns_i8, vt_gpu_argreduce, 256) { argreduce_columns<int8_t>(a); }
-VT_KERNEL(argreduce_columns_u8, vt_gpu_argreduce, 256) { argreduce_columns<uint8_t>(a); }
-VT_KERNEL(argreduce_columns_i32, vt_gpu_argreduce, 256) { argreduce_columns<int32_t>(a); }
-VT_KERNEL(argreduce_columns_i64, vt_gpu_argreduce, 256) { argreduce_columns<int64_t>(a); }
+VT_KERNEL(argreduce_columns_f32, vt_gpu_argreduce, 256) { argreduce_by_threads<float>(a); }
+VT_KERNEL(argreduce_columns_f64, vt_gpu_argreduce, 256) { argreduce_by_threads<double>(a); }
+VT_KERNEL(argreduce_columns_i8, vt_gpu_argreduce, 256) { argreduce_by_threads<int8_t>(a); }
+VT_KERNEL(argreduce_columns_u8, vt_gpu_argreduce, 256) { argreduce_by_threads<uint8_t>(a); }
+VT_KERNEL(argreduce_columns_i32, vt_gpu_argreduce, 256) { argreduce_by_threads<int32_t>(a); }
+VT_KERNEL(argreduce_columns_i64, vt_gpu_argreduce, 256) { argreduce_by_threads<int64_t>(a); }
 
 /* Finds the best element of each line among the best elements of its spans. */
 VT_KERNEL(argreduce_spans, vt_gpu_argreduce, 256) {
@@ -125,7 +126,7 @@ enum { PADDED_CHUNK = VT_GPU_LANES * (VT_GPU_LANES + 1) };
 VT_GPU_FN int padded_index(int i) { return i + i / VT_GPU_LANES; }
 
 template <class T, class C>
-VT_GPU_FN void load_chunk(const vt_gpu_cumsum &a, const T *x, int64_t first, C *shared) {
+VT_GPU_FN void load_padded_chunk(const vt_gpu_cumsum &a, const T *x, int64_t first, C *shared) {
   const int count = a.n - first < VT_GPU_CHUNK ? (int)(a.n - first) : VT_GPU_CHUNK;
   for (int i = (int)threadIdx.x % VT_GPU_LANES; i < VT_GPU_CHUNK; i += VT_GPU_LANES) {
     int64_t at[1];
@@ -135,7 +136,7 @@ VT_GPU_FN void load_chunk(const vt_gpu_cumsum &a, const T *x, int64_t first, C *
 }
 
 template <class T, class C>
-VT_GPU_FN void store_chunk(const vt_gpu_cumsum &a, T *y, int64_t first, const C *shared) {
+VT_GPU_FN void store_cumsum_chunk(const vt_gpu_cumsum &a, T *y, int64_t first, const C *shared) {
   const int count = a.n - first < VT_GPU_CHUNK ? (int)(a.n - first) : VT_GPU_CHUNK;
   for (int i = (int)threadIdx.x % VT_GPU_LANES; i < count; i += VT_GPU_LANES) {
     int64_t at[2];
@@ -156,10 +157,10 @@ VT_GPU_FN C cumsum_chunk(C *shared) {
   return __shfl_sync(0xffffffffu, b + s, VT_GPU_LANES - 1);
 }
 
-/* The first pass (`last` is false) writes the sum of each chunk to a.carry. The last pass adds the
- * carry of each chunk to its cumulative sums and writes them to y. */
+/* The first pass (`last_pass` is false) writes the sum of each chunk to a.carry. The last pass adds
+ * the carry of each chunk to its cumulative sums and writes them to y. */
 template <class T>
-VT_GPU_FN void cumsum_lines(const vt_gpu_cumsum &a, bool last) {
+VT_GPU_FN void cumsum_pass(const vt_gpu_cumsum &a, bool last_pass) {
   typedef typename vt_lane_of<T>::acc C;
   __shared__ C rooms[CUMSUM_THREADS / VT_GPU_LANES][PADDED_CHUNK];
   C *shared = rooms[threadIdx.x / VT_GPU_LANES];
@@ -170,10 +171,10 @@ VT_GPU_FN void cumsum_lines(const vt_gpu_cumsum &a, bool last) {
     int64_t at[2], place[2];
     vt_offsets<2>(a.lines, line, at);
     __syncwarp();
-    load_chunk<T, C>(a, (const T *)a.x + at[0], first, shared);
+    load_padded_chunk<T, C>(a, (const T *)a.x + at[0], first, shared);
     __syncwarp();
     const C sum = cumsum_chunk<C>(shared);
-    if (!last) {
+    if (!last_pass) {
       if (lane == 0) ((T *)a.carry)[item] = (T)sum;
       continue;
     }
@@ -181,7 +182,7 @@ VT_GPU_FN void cumsum_lines(const vt_gpu_cumsum &a, bool last) {
     C *row = shared + lane * (VT_GPU_LANES + 1);
     for (int k = 0; k < VT_GPU_LANES; k++) row[k] = carry + row[k];
     __syncwarp();
-    store_chunk<T, C>(a, (T *)a.y + at[1], first, shared);
+    store_cumsum_chunk<T, C>(a, (T *)a.y + at[1], first, shared);
     if (a.late && first == 0 && lane == 0) {
       vt_offsets<2>(a.along, 0, place);
       ((T *)a.y)[at[1] + place[1]] = (T)0;
@@ -192,7 +193,7 @@ VT_GPU_FN void cumsum_lines(const vt_gpu_cumsum &a, bool last) {
 /* Replaces the sum of each chunk in a.carry by the chunk's carry. The carry of the next chunk is
  * this carry plus this sum, which is also the result for the chunk's last element. */
 template <class T>
-VT_GPU_FN void sum_carries(const vt_gpu_cumsum &a) {
+VT_GPU_FN void replace_sums_by_carries(const vt_gpu_cumsum &a) {
   typedef typename vt_lane_of<T>::acc C;
   for (int64_t line = vt_gpu_first_item(); line < a.lines.n; line += vt_gpu_grid_stride()) {
     T *p = (T *)a.carry + line * a.chunks;
@@ -205,23 +206,23 @@ VT_GPU_FN void sum_carries(const vt_gpu_cumsum &a) {
   }
 }
 
-VT_KERNEL(cumsum_chunks_f32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<float>(a, false); }
-VT_KERNEL(cumsum_chunks_f64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<double>(a, false); }
-VT_KERNEL(cumsum_chunks_i8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<int8_t>(a, false); }
-VT_KERNEL(cumsum_chunks_u8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<uint8_t>(a, false); }
-VT_KERNEL(cumsum_chunks_i32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<int32_t>(a, false); }
-VT_KERNEL(cumsum_chunks_i64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<int64_t>(a, false); }
+VT_KERNEL(cumsum_chunks_f32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<float>(a, false); }
+VT_KERNEL(cumsum_chunks_f64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<double>(a, false); }
+VT_KERNEL(cumsum_chunks_i8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<int8_t>(a, false); }
+VT_KERNEL(cumsum_chunks_u8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<uint8_t>(a, false); }
+VT_KERNEL(cumsum_chunks_i32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<int32_t>(a, false); }
+VT_KERNEL(cumsum_chunks_i64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<int64_t>(a, false); }
 
-VT_KERNEL(cumsum_carry_f32, vt_gpu_cumsum, 128) { sum_carries<float>(a); }
-VT_KERNEL(cumsum_carry_f64, vt_gpu_cumsum, 128) { sum_carries<double>(a); }
-VT_KERNEL(cumsum_carry_i8, vt_gpu_cumsum, 128) { sum_carries<int8_t>(a); }
-VT_KERNEL(cumsum_carry_u8, vt_gpu_cumsum, 128) { sum_carries<uint8_t>(a); }
-VT_KERNEL(cumsum_carry_i32, vt_gpu_cumsum, 128) { sum_carries<int32_t>(a); }
-VT_KERNEL(cumsum_carry_i64, vt_gpu_cumsum, 128) { sum_carries<int64_t>(a); }
+VT_KERNEL(cumsum_carry_f32, vt_gpu_cumsum, 128) { replace_sums_by_carries<float>(a); }
+VT_KERNEL(cumsum_carry_f64, vt_gpu_cumsum, 128) { replace_sums_by_carries<double>(a); }
+VT_KERNEL(cumsum_carry_i8, vt_gpu_cumsum, 128) { replace_sums_by_carries<int8_t>(a); }
+VT_KERNEL(cumsum_carry_u8, vt_gpu_cumsum, 128) { replace_sums_by_carries<uint8_t>(a); }
+VT_KERNEL(cumsum_carry_i32, vt_gpu_cumsum, 128) { replace_sums_by_carries<int32_t>(a); }
+VT_KERNEL(cumsum_carry_i64, vt_gpu_cumsum, 128) { replace_sums_by_carries<int64_t>(a); }
 
-VT_KERNEL(cumsum_f32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<float>(a, true); }
-VT_KERNEL(cumsum_f64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<double>(a, true); }
-VT_KERNEL(cumsum_i8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<int8_t>(a, true); }
-VT_KERNEL(cumsum_u8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<uint8_t>(a, true); }
-VT_KERNEL(cumsum_i32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<int32_t>(a, true); }
-VT_KERNEL(cumsum_i64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_lines<int64_t>(a, true); }
+VT_KERNEL(cumsum_f32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<float>(a, true); }
+VT_KERNEL(cumsum_f64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<double>(a, true); }
+VT_KERNEL(cumsum_i8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<int8_t>(a, true); }
+VT_KERNEL(cumsum_u8, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<uint8_t>(a, true); }
+VT_KERNEL(cumsum_i32, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<int32_t>(a, true); }
+VT_KERNEL(cumsum_i64, vt_gpu_cumsum, CUMSUM_THREADS) { cumsum_pass<int64_t>(a, true); }

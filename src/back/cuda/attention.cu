@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // attention.cu - attention with many queries, in one launch. A thread block keeps some queries of
-// one head in shared memory and passes over the keys twice, a tile at a time: first for the
-// greatest score of each row, then for the weights, their sum and their products with v. Scores
-// stay in memory between the passes, in scratch for the queries of the resident blocks only. If
-// even that is too much, scores are computed twice and never stored. A row is one query of a
-// head; an absent key is one that a row does not attend to. D, S and T are the orders of
-// docs/numerics.md: D(q, k) is the product of a query and a key, S is the sum of a row's weights
-// in chunks of 1024, T is the sum of weights times values: fma chains of 256 keys (blocks),
-// groups of 8 blocks, and levels of groups.
+// one head in shared memory and passes over the keys twice, a tile at a time, which is copied
+// asynchronously: first for the greatest score of each row, then for the weights, their sum and
+// their products with v. Scores stay in memory between the passes, in scratch for the queries of
+// the resident blocks only. If even that is too much, scores are computed twice and never stored. A
+// row is one query of a head; an absent key is one that a row does not attend to. D, S and T are
+// the orders of docs/numerics.md: D(q, k) is the product of a query and a key, S is the sum of a
+// row's weights in chunks of 1024, T is the sum of weights times values: fma chains of 256 keys
+// (blocks), groups of 8 blocks, and levels of groups.
 #include "gpu_attend.cuh"
 
 enum {
@@ -21,22 +21,23 @@ enum {
 
 // ---- tiles ----
 
-// Copies n rows of `columns` numbers to ROWS rows of D, filled up with +0. Rows are D + 4 floats
-// apart, so that neighbouring rows are in different banks.
+// Copies `rows` rows of `columns` numbers to ROWS rows of D, filled up with +0. Rows are D + 4
+// floats apart, so that neighbouring rows are in different banks.
 template <int D, int ROWS>
-VT_GPU_FN void copy_tile(float *to, const float *from, int64_t row, int64_t step, int64_t n,
-                         int64_t columns, bool wide) {
+VT_GPU_FN void copy_tile(float *to, const float *from, int64_t row_step, int64_t column_step,
+                         int64_t rows, int64_t columns, bool wide) {
   if (wide) {
     _Pragma("unroll 4") for (int i = threadIdx.x; i < ROWS * D / 4; i += THREADS) {
       const int r = i / (D / 4), c = i % (D / 4) * 4;
-      const bool there = r < n && c < columns;
-      vt_async_copy_16(to + r * (D + 4) + c, there ? from + (r * row + c) : from, there);
+      const bool there = r < rows && c < columns;
+      vt_async_copy_16(to + r * (D + 4) + c, there ? from + (r * row_step + c) : from, there);
     }
   } else {
     _Pragma("unroll 1") for (int i = threadIdx.x; i < ROWS * D; i += THREADS) {
       const int r = i / D, c = i % D;
-      const bool there = r < n && c < columns;
-      vt_async_copy_4(to + r * (D + 4) + c, there ? from + (r * row + c * step) : from, there);
+      const bool there = r < rows && c < columns;
+      vt_async_copy_4(to + r * (D + 4) + c, there ? from + (r * row_step + c * column_step) : from,
+                      there);
     }
   }
   vt_async_close_group();
@@ -47,7 +48,7 @@ VT_GPU_FN void multiply_add(float &p, float x, float y) { p = __fmaf_rn(x, y, p)
 // Computes D(q, k) for R rows and KEYS keys of this thread. The depth D is at most 256, so each
 // product is one fma chain, added to +0.
 template <int D, int R>
-VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]) {
+VT_GPU_FN void multiply_queries_by_keys(const float *q, const float *k, float (&s)[R][KEYS]) {
   // repetitions of the loop that are unrolled; twice as many would spill registers
   enum { AGAIN = 8 / R };
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
@@ -79,7 +80,7 @@ VT_GPU_FN void multiply_keys(const float *q, const float *k, float (&s)[R][KEYS]
 // Adds to p the weight e of one key times C columns of v. With CAREFUL it skips an absent key.
 template <bool CAREFUL, int C>
 VT_GPU_FN void add_weighted_value(float e, const float (&v)[C], float (&p)[C]) {
-  if (CAREFUL && attend_is_absent(e)) return;
+  if (CAREFUL && attend_is_absent_weight(e)) return;
   VT_UNROLL
   for (int c = 0; c < C; c++) multiply_add(p[c], e, v[c]);
 }
@@ -87,7 +88,7 @@ VT_GPU_FN void add_weighted_value(float e, const float (&v)[C], float (&p)[C]) {
 // Adds the products of a tile's weights with v to p. A thread has C columns: four contiguous ones,
 // and four more that are 64 columns further.
 template <bool CAREFUL, int D, int R>
-VT_GPU_FN void multiply_values(const float *e, const float *v, float (&p)[R][D / ACROSS]) {
+VT_GPU_FN void add_weighted_values(const float *e, const float *v, float (&p)[R][D / ACROSS]) {
   enum { C = D / ACROSS };
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   _Pragma("unroll 2") for (int j = 0; j < TILE; j += 4) {
@@ -142,7 +143,7 @@ VT_GPU_FN void find_keys_of_rows(const vt_gpu_attention &a, attend_shared<D, R> 
   enum { ROWS = DOWN * R };
   const int r = threadIdx.x;
   if (r < ROWS) {
-    const attend_range x = attend_keys_of(a, t.b, attend_min(t.first + r, a.queries - 1));
+    const attend_range x = attend_key_range_of(a, t.b, attend_min(t.first + r, a.queries - 1));
     shared->lo[r] = (int)x.lo;
     shared->hi[r] = (int)x.hi;
   }
@@ -189,9 +190,8 @@ VT_GPU_FN void begin_query_block(const vt_gpu_attention &a, attend_shared<D, R> 
 // Returns bit KEYS*i + j for row i and key j of this thread in a tile: 1 if the row attends to the
 // key.
 template <int D, int R>
-VT_GPU_FN uint32_t attended_keys_in_tile(const vt_gpu_attention &a,
-                                         const attend_shared<D, R> *shared, const attend_block &t,
-                                         int tile) {
+VT_GPU_FN uint32_t attended_key_bits(const vt_gpu_attention &a, const attend_shared<D, R> *shared,
+                                     const attend_block &t, int tile) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   uint32_t seen = 0;
   if (t.common_from <= tile && tile + TILE <= t.common_to) return ATTEND_ALL;
@@ -244,7 +244,7 @@ VT_GPU_FN void copy_values(const vt_gpu_attention &a, const attend_block &t, int
 // ---- stored scores: each thread reads only the scores that it wrote ----
 
 template <int R>
-VT_GPU_FN float *stored_scores(const vt_gpu_attention &a, const attend_block &t, int tile) {
+VT_GPU_FN float *stored_scores_address(const vt_gpu_attention &a, const attend_block &t, int tile) {
   return a.scores + blockIdx.x * a.stride + (tile - t.from) * (THREADS * R * KEYS / TILE) +
          4 * threadIdx.x;
 }
@@ -287,8 +287,8 @@ VT_GPU_FN void load_scores(const float *from, float (&s)[R][KEYS]) {
 // The first pass: finds the greatest score of each row. Unless scores are stored (KEPT), it starts
 // loading the first tile of keys again into stage[now] and returns now.
 template <bool KEPT, int D, int R>
-VT_GPU_FN int pass_for_max(const vt_gpu_attention &a, attend_shared<D, R> *shared,
-                           const attend_block &t) {
+VT_GPU_FN int find_maxima_in_first_pass(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                        const attend_block &t) {
   int now = 0;
   float m[R];
   VT_UNROLL
@@ -300,10 +300,10 @@ VT_GPU_FN int pass_for_max(const vt_gpu_attention &a, attend_shared<D, R> *share
     __syncthreads();
     if (!KEPT || tile + TILE < t.to)
       copy_keys<D>(a, t, tile + TILE < t.to ? tile + TILE : t.from, shared->stage[now ^ 1]);
-    multiply_keys<D, R>(shared->q, shared->stage[now], s);
-    const uint32_t seen = attended_keys_in_tile<D, R>(a, shared, t, tile);
+    multiply_queries_by_keys<D, R>(shared->q, shared->stage[now], s);
+    const uint32_t seen = attended_key_bits<D, R>(a, shared, t, tile);
     scale_and_bias<R>(a, t, tile, seen, s);
-    if (KEPT) store_scores<R>(stored_scores<R>(a, t, tile), s);
+    if (KEPT) store_scores<R>(stored_scores_address<R>(a, t, tile), s);
     VT_UNROLL
     for (int i = 0; i < R; i++) VT_UNROLL
     for (int j = 0; j < KEYS; j++)
@@ -331,8 +331,9 @@ VT_GPU_FN void finish_undecided_weights(float *e, uint32_t open) {
 
 // Computes the weights of a tile and adds them to lanes x and x + 16 of S of each row.
 template <int D, int R>
-VT_GPU_FN void compute_weights(attend_shared<D, R> *shared, vt_exp_entry table, uint32_t seen,
-                               const float (&s)[R][KEYS], float (&odd)[R]) {
+VT_GPU_FN void compute_and_sum_weights(attend_shared<D, R> *shared, vt_exp_entry table,
+                                       uint32_t seen, const float (&s)[R][KEYS],
+                                       float (&upper_lane)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   float *e = shared->e + y * WEIGHTS + x;
   uint32_t open = 0;
@@ -356,7 +357,7 @@ VT_GPU_FN void compute_weights(attend_shared<D, R> *shared, vt_exp_entry table, 
   for (int i = 0; i < R; i++) {
     const float *of_row = e + DOWN * i * WEIGHTS;
     const float even = shared->even[i][threadIdx.x] + of_row[0];
-    odd[i] = (odd[i] + of_row[ACROSS]) + of_row[3 * ACROSS];
+    upper_lane[i] = (upper_lane[i] + of_row[ACROSS]) + of_row[3 * ACROSS];
     shared->even[i][threadIdx.x] = even + of_row[2 * ACROSS];
   }
 }
@@ -364,8 +365,8 @@ VT_GPU_FN void compute_weights(attend_shared<D, R> *shared, vt_exp_entry table, 
 // Computes S of the weights of a chunk of keys. It stays in `sum` if a row has only one chunk; else
 // it is stored in a.sums.
 template <int D, int R>
-VT_GPU_FN void end_weight_chunk(const vt_gpu_attention &a, attend_shared<D, R> *shared,
-                                const attend_block &t, int chunk, float (&sum)[R]) {
+VT_GPU_FN void finish_weight_chunk_sum(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                       const attend_block &t, int chunk, float (&sum)[R]) {
   const int x = threadIdx.x % ACROSS, y = threadIdx.x / ACROSS;
   VT_UNROLL
   for (int i = 0; i < R; i++) {
@@ -401,15 +402,16 @@ VT_GPU_FN void sum_weight_chunks(const vt_gpu_attention &a, const attend_block &
 
 // ---- levels of T above the first: in memory, because they are used once per 2,048 keys ----
 
-// Adds x, the sum of group number `group`, to level 1 of T at `at`, and passes the sums of complete
-// groups on to higher levels.
-VT_GPU_FN void carry_to_levels(float *at, int64_t level_step, int levels, int group, float x) {
+// Adds group_sum, the sum of group number `group`, to level 1 of T at `at`, and passes the sums of
+// complete groups on to higher levels.
+VT_GPU_FN void carry_to_levels(float *at, int64_t level_step, int levels, int group,
+                               float group_sum) {
   for (int i = 1; i < levels; i++, at += level_step, group /= VT_ATTEND_GROUP) {
-    const float sum = *at + x;
+    const float sum = *at + group_sum;
     const bool whole = group % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1 && i + 1 < levels;
     *at = whole ? 0.0f : sum;
     if (!whole) return;
-    x = sum;
+    group_sum = sum;
   }
 }
 VT_GPU_FN float sum_levels(const float *at, int64_t level_step, int levels, float x) {
@@ -418,14 +420,14 @@ VT_GPU_FN float sum_levels(const float *at, int64_t level_step, int levels, floa
 }
 
 template <int C>
-VT_GPU_FN int column_of_result(int c) {
-  return 4 * (int)(threadIdx.x % ACROSS) + c / 4 * 64 + c % 4;
+VT_GPU_FN int column_of_own_result(int index) {
+  return 4 * (int)(threadIdx.x % ACROSS) + index / 4 * 64 + index % 4;
 }
 
 enum { LEVELS_CLEAR, LEVELS_CARRY, LEVELS_END };
 template <int WHAT, int R, int C>
-VT_GPU_FN void update_upper_levels(const vt_gpu_attention &a, const attend_block &t, int group,
-                                   float (&sum)[R][C]) {
+VT_GPU_FN void clear_carry_or_sum_levels(const vt_gpu_attention &a, const attend_block &t,
+                                         int group, float (&sum)[R][C]) {
   const int64_t level_step = a.pairs * a.queries * a.width;
   if (a.levels == 1) return;
   VT_UNROLL
@@ -433,7 +435,7 @@ VT_GPU_FN void update_upper_levels(const vt_gpu_attention &a, const attend_block
     const int64_t query = t.first + threadIdx.x / ACROSS + DOWN * i;
     VT_UNROLL
     for (int c = 0; c < C; c++) {
-      const int column = column_of_result<C>(c);
+      const int column = column_of_own_result<C>(c);
       if (query >= a.queries || column >= a.width) continue;
       float *at = a.upper + (t.pair * a.queries + query) * a.width + column;
       if (WHAT == LEVELS_CLEAR)
@@ -449,8 +451,8 @@ VT_GPU_FN void update_upper_levels(const vt_gpu_attention &a, const attend_block
 
 // Ends a block of keys: adds its chains p to the sums of their group and clears them.
 template <int R, int C>
-VT_GPU_FN void end_key_block(const vt_gpu_attention &a, const attend_block &t, int block,
-                             float (&p)[R][C], float (&sum)[R][C]) {
+VT_GPU_FN void add_key_block_to_group(const vt_gpu_attention &a, const attend_block &t, int block,
+                                      float (&p)[R][C], float (&sum)[R][C]) {
   VT_UNROLL
   for (int i = 0; i < R; i++) VT_UNROLL
   for (int c = 0; c < C; c++) {
@@ -458,24 +460,26 @@ VT_GPU_FN void end_key_block(const vt_gpu_attention &a, const attend_block &t, i
     p[i][c] = 0.0f;
   }
   if (block % VT_ATTEND_GROUP == VT_ATTEND_GROUP - 1)
-    update_upper_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
+    clear_carry_or_sum_levels<LEVELS_CARRY, R, C>(a, t, block / VT_ATTEND_GROUP, sum);
 }
 
 // Starts loading the values of a tile and computes its scores meanwhile; returns the address at
 // which the values will be.
 template <int D, int R>
-VT_GPU_FN const float *recompute_scores(const vt_gpu_attention &a, attend_shared<D, R> *shared,
-                                        const attend_block &t, int tile, uint32_t seen, int now,
-                                        float (&s)[R][KEYS]) {
+VT_GPU_FN const float *prefetch_values_compute_scores(const vt_gpu_attention &a,
+                                                      attend_shared<D, R> *shared,
+                                                      const attend_block &t, int tile,
+                                                      uint32_t seen, int now, float (&s)[R][KEYS]) {
   copy_values<D>(a, t, tile, shared->stage[now ^ 1]);
-  multiply_keys<D, R>(shared->q, shared->stage[now], s);
+  multiply_queries_by_keys<D, R>(shared->q, shared->stage[now], s);
   scale_and_bias<R>(a, t, tile, seen, s);
   return shared->stage[now ^ 1];
 }
 template <int D, int R>
-VT_GPU_FN const float *load_stored_scores(const vt_gpu_attention &a, attend_shared<D, R> *shared,
-                                          const attend_block &t, int tile, int now,
-                                          float (&s)[R][KEYS]) {
+VT_GPU_FN const float *prefetch_values_load_scores(const vt_gpu_attention &a,
+                                                   attend_shared<D, R> *shared,
+                                                   const attend_block &t, int tile, int now,
+                                                   float (&s)[R][KEYS]) {
   copy_values<D>(a, t, tile, shared->stage[0]);
   load_scores<R>(score_buffer<D, R>(shared, now), s);
   return shared->stage[0];
@@ -484,10 +488,10 @@ VT_GPU_FN const float *load_stored_scores(const vt_gpu_attention &a, attend_shar
 // Starts loading what the next tile needs first: its scores if they were stored (KEPT), else its
 // keys.
 template <bool KEPT, int D, int R>
-VT_GPU_FN void prefetch_next_tile(const vt_gpu_attention &a, attend_shared<D, R> *shared,
-                                  const attend_block &t, int tile, int to) {
+VT_GPU_FN void prefetch_scores_or_keys(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                       const attend_block &t, int tile, int to) {
   if (KEPT) {
-    prefetch_scores<R>(score_buffer<D, R>(shared, to), stored_scores<R>(a, t, tile));
+    prefetch_scores<R>(score_buffer<D, R>(shared, to), stored_scores_address<R>(a, t, tile));
   } else {
     copy_keys<D>(a, t, tile, shared->stage[to]);
   }
@@ -495,9 +499,9 @@ VT_GPU_FN void prefetch_next_tile(const vt_gpu_attention &a, attend_shared<D, R>
 
 // The second pass: computes weights, their sums, and their products with v.
 template <bool KEPT, int D, int R>
-VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_shared<D, R> *shared,
-                               const attend_block &t, int now, float (&total)[R],
-                               float (&sum)[R][D / ACROSS]) {
+VT_GPU_FN void sum_values_in_second_pass(const vt_gpu_attention &a, attend_shared<D, R> *shared,
+                                         const attend_block &t, int now, float (&total)[R],
+                                         float (&sum)[R][D / ACROSS]) {
   enum { C = D / ACROSS };
   const vt_exp_entry table = vt_exp_load_entry();
   float p[R][C];
@@ -507,44 +511,44 @@ VT_GPU_FN void pass_for_values(const vt_gpu_attention &a, attend_shared<D, R> *s
     VT_UNROLL
     for (int c = 0; c < C; c++) p[i][c] = sum[i][c] = 0.0f;
   }
-  update_upper_levels<LEVELS_CLEAR, R, C>(a, t, 0, sum);
+  clear_carry_or_sum_levels<LEVELS_CLEAR, R, C>(a, t, 0, sum);
   for (int tile = t.from; tile < t.to; tile += TILE) {
     const int next = tile + TILE;
     const bool last = next >= t.to, whole = t.common_from <= tile && next <= t.common_to;
     float s[R][KEYS];
     vt_async_wait<0>();
     __syncthreads();
-    const uint32_t seen = attended_keys_in_tile<D, R>(a, shared, t, tile);
-    const float *v = KEPT ? load_stored_scores<D, R>(a, shared, t, tile, now, s)
-                          : recompute_scores<D, R>(a, shared, t, tile, seen, now, s);
+    const uint32_t seen = attended_key_bits<D, R>(a, shared, t, tile);
+    const float *v = KEPT ? prefetch_values_load_scores<D, R>(a, shared, t, tile, now, s)
+                          : prefetch_values_compute_scores<D, R>(a, shared, t, tile, seen, now, s);
     now ^= KEPT;
-    if (KEPT && !last) prefetch_next_tile<KEPT, D, R>(a, shared, t, next, now);
-    compute_weights<D, R>(shared, table, seen, s, total);
+    if (KEPT && !last) prefetch_scores_or_keys<KEPT, D, R>(a, shared, t, next, now);
+    compute_and_sum_weights<D, R>(shared, table, seen, s, total);
     if (last || next % VT_ATTEND_CHUNK == 0)
-      end_weight_chunk<D, R>(a, shared, t, tile / VT_ATTEND_CHUNK, total);
+      finish_weight_chunk_sum<D, R>(a, shared, t, tile / VT_ATTEND_CHUNK, total);
     if (KEPT && !last) {
       vt_async_wait<1>();
     } else {
       vt_async_wait<0>();
     }
     __syncthreads();
-    if (!KEPT && !last) prefetch_next_tile<KEPT, D, R>(a, shared, t, next, now);
+    if (!KEPT && !last) prefetch_scores_or_keys<KEPT, D, R>(a, shared, t, next, now);
     if (whole) {
-      multiply_values<false, D, R>(shared->e, v, p);
+      add_weighted_values<false, D, R>(shared->e, v, p);
     } else {
-      multiply_values<true, D, R>(shared->e, v, p);
+      add_weighted_values<true, D, R>(shared->e, v, p);
     }
     if (last || next % VT_ATTEND_BLOCK == 0)
-      end_key_block<R, C>(a, t, tile / VT_ATTEND_BLOCK, p, sum);
+      add_key_block_to_group<R, C>(a, t, tile / VT_ATTEND_BLOCK, p, sum);
   }
-  update_upper_levels<LEVELS_END, R, C>(a, t, 0, sum);
+  clear_carry_or_sum_levels<LEVELS_END, R, C>(a, t, 0, sum);
 }
 
 // Divides by the sums of weights and stores the results. A sum is 0 only for a row without keys,
 // whose result is 0.
 template <int R, int C>
-VT_GPU_FN void store_results(const vt_gpu_attention &a, const attend_block &t,
-                             const float (&total)[R], const float (&sum)[R][C]) {
+VT_GPU_FN void divide_and_store_results(const vt_gpu_attention &a, const attend_block &t,
+                                        const float (&total)[R], const float (&sum)[R][C]) {
   VT_UNROLL
   for (int i = 0; i < R; i++) {
     const int64_t query = t.first + threadIdx.x / ACROSS + DOWN * i;
@@ -554,7 +558,7 @@ VT_GPU_FN void store_results(const vt_gpu_attention &a, const attend_block &t,
     for (int c = 0; c < C; c++) y[c] = total[i] == 0.0f ? 0.0f : sum[i][c] / total[i];
     VT_UNROLL
     for (int c = 0; c < C; c += 4) {
-      const int column = column_of_result<C>(c);
+      const int column = column_of_own_result<C>(c);
       if (a.wide_out && column < a.width) {
         *(float4 *)(out + column) = make_float4(y[c], y[c + 1], y[c + 2], y[c + 3]);
         continue;
@@ -573,15 +577,15 @@ VT_GPU_FN void attend_query_block(const vt_gpu_attention &a, attend_shared<D, R>
   const attend_block &t = shared->block;
   float total[R], sum[R][C];
   begin_query_block<D, R>(a, shared, number);
-  int now = pass_for_max<KEPT, D, R>(a, shared, t);
+  int now = find_maxima_in_first_pass<KEPT, D, R>(a, shared, t);
   if (KEPT) {
     __syncthreads();
     now = 0;
-    if (t.from < t.to) prefetch_next_tile<KEPT, D, R>(a, shared, t, t.from, now);
+    if (t.from < t.to) prefetch_scores_or_keys<KEPT, D, R>(a, shared, t, t.from, now);
   }
-  pass_for_values<KEPT, D, R>(a, shared, t, now, total, sum);
+  sum_values_in_second_pass<KEPT, D, R>(a, shared, t, now, total, sum);
   sum_weight_chunks<R>(a, t, total);
-  store_results<R, C>(a, t, total, sum);
+  divide_and_store_results<R, C>(a, t, total, sum);
   vt_async_wait<0>();
 }
 

@@ -35,30 +35,30 @@ struct attend_place {
 };
 
 // Finds the head and query of a row; the rows of a key head are numbered (head, query).
-VT_GPU_FN void locate_row(const vt_gpu_attention &a, const attend_place &p, int64_t row, int64_t &h,
-                          int64_t &i) {
-  h = p.group * (a.heads / a.groups) + row / a.queries;
-  i = row % a.queries;
+VT_GPU_FN void locate_row(const vt_gpu_attention &a, const attend_place &p, int64_t row,
+                          int64_t &head, int64_t &query) {
+  head = p.group * (a.heads / a.groups) + row / a.queries;
+  query = row % a.queries;
 }
-VT_GPU_FN attend_place locate_unit(const vt_gpu_attention &a, int64_t unit, int64_t &row) {
+VT_GPU_FN attend_place locate_unit(const vt_gpu_attention &a, int64_t unit, int64_t &first_row) {
   const int64_t pair = (a.first + unit) / a.units;
   attend_place p;
-  row = (a.first + unit) % a.units * ROWS;
+  first_row = (a.first + unit) % a.units * ROWS;
   p.b = pair / a.groups;
   p.group = pair % a.groups;
   p.slot = unit * ROWS;
-  p.rows = attend_min(ROWS, a.per_group - row);
+  p.rows = attend_min(ROWS, a.per_group - first_row);
   p.from = p.to = 0;
   return p;
 }
 
-VT_GPU_FN attend_place begin_unit(const vt_gpu_attention &a, attend_unit *u) {
+VT_GPU_FN attend_place locate_rows_of_unit(const vt_gpu_attention &a, attend_unit *u) {
   int64_t row;
   attend_place p = locate_unit(a, blockIdx.y, row);
   const int r = threadIdx.x;
   if (r < p.rows) {
     locate_row(a, p, row + r, u->head[r], u->query[r]);
-    u->seen[r] = attend_keys_of(a, p.b, u->query[r]);
+    u->seen[r] = attend_key_range_of(a, p.b, u->query[r]);
   }
   __syncthreads();
   p.from = a.keys;
@@ -70,13 +70,13 @@ VT_GPU_FN attend_place begin_unit(const vt_gpu_attention &a, attend_unit *u) {
   return p;
 }
 
-// Returns true if no row of the unit attends to any of the BLOCK keys that begin with `first`.
-VT_GPU_FN bool is_unattended(const attend_place &p, int64_t first) {
-  return first >= p.to || first + BLOCK <= p.from;
+// Returns true if no row of the unit attends to any of the BLOCK keys that begin with `first_key`.
+VT_GPU_FN bool is_key_block_unattended(const attend_place &p, int64_t first_key) {
+  return first_key >= p.to || first_key + BLOCK <= p.from;
 }
 
-VT_GPU_FN bool row_attends_to(const vt_gpu_attention &a, const attend_place &p,
-                              const attend_unit *u, int r, int64_t key) {
+VT_GPU_FN bool row_attends_to_key(const vt_gpu_attention &a, const attend_place &p,
+                                  const attend_unit *u, int r, int64_t key) {
   if (key < u->seen[r].lo || key >= u->seen[r].hi) return false;
   if (a.mask.data == nullptr) return true;
   return attend_row<uint8_t>(a.mask, p.b, u->head[r], u->query[r])[key * a.mask.step[3]] != 0;
@@ -91,10 +91,10 @@ struct scores_shared {
 static_assert(sizeof(scores_shared) == VT_ATTEND_SCORES_SHARED, "what a launch asks for");
 
 // Loads DEPTH columns of q and of this block's keys, beginning with `column`.
-VT_GPU_FN void copy_columns(const vt_gpu_attention &a, const attend_place &p, scores_shared *shared,
-                            int64_t first, int64_t column) {
-  const float *k = attend_row<float>(a.k, p.b, p.group, first) + column * a.k.step[3];
-  const int64_t n = a.keys - first, columns = a.depth - column;
+VT_GPU_FN void copy_columns_of_q_and_k(const vt_gpu_attention &a, const attend_place &p,
+                                       scores_shared *shared, int64_t first_key, int64_t column) {
+  const float *k = attend_row<float>(a.k, p.b, p.group, first_key) + column * a.k.step[3];
+  const int64_t n = a.keys - first_key, columns = a.depth - column;
   const int r = threadIdx.x / DEPTH, c = threadIdx.x % DEPTH;
   if (a.wide[1]) {
     for (int i = threadIdx.x; i < BLOCK * DEPTH / 4; i += BLOCK) {
@@ -117,29 +117,29 @@ VT_GPU_FN void copy_columns(const vt_gpu_attention &a, const attend_place &p, sc
   vt_async_close_group();
 }
 
-VT_GPU_FN void add_column_products(const scores_shared *shared, int rows, float (&p)[ROWS]) {
+VT_GPU_FN void add_column_products(const scores_shared *shared, int rows, float (&chain)[ROWS]) {
   for (int c = 0; c < DEPTH; c += 4) {
     const float4 k = *(const float4 *)(shared->k + threadIdx.x * STEP + c);
     VT_UNROLL
     for (int r = 0; r < ROWS; r++) {
       if (r >= rows) break;
       const float4 q = *(const float4 *)(shared->q + r * STEP + c);
-      p[r] = __fmaf_rn(q.x, k.x, p[r]);
-      p[r] = __fmaf_rn(q.y, k.y, p[r]);
-      p[r] = __fmaf_rn(q.z, k.z, p[r]);
-      p[r] = __fmaf_rn(q.w, k.w, p[r]);
+      chain[r] = __fmaf_rn(q.x, k.x, chain[r]);
+      chain[r] = __fmaf_rn(q.y, k.y, chain[r]);
+      chain[r] = __fmaf_rn(q.z, k.z, chain[r]);
+      chain[r] = __fmaf_rn(q.w, k.w, chain[r]);
     }
   }
 }
 
 // Computes D(q, k) of this thread's key with each row, for a depth of at most 8 chains of 256.
 VT_GPU_FN void dot_products_shallow(const vt_gpu_attention &a, const attend_place &p,
-                                    scores_shared *shared, int64_t first, float (&sum)[ROWS]) {
+                                    scores_shared *shared, int64_t first_key, float (&sum)[ROWS]) {
   float chain[ROWS];
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) chain[r] = sum[r] = 0.0f;
   for (int64_t c = 0; c < a.depth; c += DEPTH) {
-    copy_columns(a, p, shared, first, c);
+    copy_columns_of_q_and_k(a, p, shared, first_key, c);
     vt_async_wait<0>();
     __syncthreads();
     add_column_products(shared, (int)p.rows, chain);
@@ -168,27 +168,28 @@ VT_GPU_FN float dot_product_deep(const float *q, int64_t q_step, const float *k,
 }
 
 template <bool DEEP>
-VT_GPU_FN float dot_product_of(const vt_gpu_attention &a, const attend_place &p,
-                               const attend_unit *u, int r, int64_t key, float shallow) {
+VT_GPU_FN float deep_or_shallow_dot_product(const vt_gpu_attention &a, const attend_place &p,
+                                            const attend_unit *u, int r, int64_t key,
+                                            float shallow) {
   if (!DEEP || key >= a.keys) return shallow;
   return dot_product_deep(attend_row<float>(a.q, p.b, u->head[r], u->query[r]), a.q.step[3],
                           attend_row<float>(a.k, p.b, p.group, key), a.k.step[3], a.depth);
 }
 
 template <bool DEEP>
-VT_GPU_FN void compute_scores(const vt_gpu_attention &a) {
+VT_GPU_FN void compute_scores_and_max(const vt_gpu_attention &a) {
   scores_shared *shared = vt_shared<scores_shared>();
   const int64_t first = (int64_t)blockIdx.x * BLOCK, key = first + threadIdx.x;
-  const attend_place p = begin_unit(a, &shared->unit);
+  const attend_place p = locate_rows_of_unit(a, &shared->unit);
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float sum[ROWS] = {0};
-  if (is_unattended(p, first)) return;
+  if (is_key_block_unattended(p, first)) return;
   if (!DEEP) dot_products_shallow(a, p, shared, first, sum);
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) {
     if (r >= p.rows) break;
-    const bool seen = row_attends_to(a, p, &shared->unit, r, key);
-    const float d = dot_product_of<DEEP>(a, p, &shared->unit, r, key, sum[r]);
+    const bool seen = row_attends_to_key(a, p, &shared->unit, r, key);
+    const float d = deep_or_shallow_dot_product<DEEP>(a, p, &shared->unit, r, key, sum[r]);
     const float *bias = attend_row<float>(a.bias, p.b, shared->unit.head[r], shared->unit.query[r]);
     const float s = seen ? attend_score(a, d, a.bias.data == nullptr ? nullptr : bias, key) : 0.0f;
     if (seen) a.scores[(p.slot + r) * a.stride + key] = s;
@@ -202,8 +203,8 @@ VT_GPU_FN void compute_scores(const vt_gpu_attention &a) {
   a.most[(p.slot + threadIdx.x) * a.blocks + blockIdx.x] = m;
 }
 
-VT_KERNEL(attend_scores, vt_gpu_attention, 256) { compute_scores<false>(a); }
-VT_KERNEL(attend_deep, vt_gpu_attention, 256) { compute_scores<true>(a); }
+VT_KERNEL(attend_scores, vt_gpu_attention, 256) { compute_scores_and_max<false>(a); }
+VT_KERNEL(attend_deep, vt_gpu_attention, 256) { compute_scores_and_max<true>(a); }
 
 // ---- weights and their products with v ----
 
@@ -230,17 +231,18 @@ VT_GPU_FN void find_max_scores(const vt_gpu_attention &a, const attend_place &p,
 static __device__ __noinline__ float exp_accurate(float x) {
   return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
 }
-VT_GPU_FN float exp_of(float x) {
+VT_GPU_FN float exp_quick_or_accurate(float x) {
   const vt_ff_phase y = vt_ff_try_exp(x);
   return y.sure ? y.y : exp_accurate(x);
 }
 
-VT_GPU_FN void compute_weights(const vt_gpu_attention &a, const attend_place &p,
-                               values_shared *shared, int64_t key) {
+VT_GPU_FN void compute_weights_of_key(const vt_gpu_attention &a, const attend_place &p,
+                                      values_shared *shared, int64_t key) {
   for (int r = 0; r < p.rows; r++) {
     float *s = a.scores + (p.slot + r) * a.stride + key;
     float e = attend_absent_weight();
-    if (row_attends_to(a, p, &shared->unit, r, key)) e = exp_of(*s - shared->most[r]);
+    if (row_attends_to_key(a, p, &shared->unit, r, key))
+      e = exp_quick_or_accurate(*s - shared->most[r]);
     if (key < a.keys) *s = e;
     shared->e[r * WEIGHTS + threadIdx.x] = e;
   }
@@ -248,9 +250,10 @@ VT_GPU_FN void compute_weights(const vt_gpu_attention &a, const attend_place &p,
 
 // Loads PIECE keys of v, WIDTH columns of each.
 VT_GPU_FN void copy_piece_of_v(const vt_gpu_attention &a, const attend_place &p,
-                               values_shared *shared, int64_t first, int piece, int64_t column) {
-  const int64_t at = first + piece * PIECE, n = a.keys - at, columns = a.width - column;
-  const float *v = attend_row<float>(a.v, p.b, p.group, first) + column * a.v.step[3];
+                               values_shared *shared, int64_t first_key, int piece,
+                               int64_t column) {
+  const int64_t at = first_key + piece * PIECE, n = a.keys - at, columns = a.width - column;
+  const float *v = attend_row<float>(a.v, p.b, p.group, first_key) + column * a.v.step[3];
   const float *from = v + piece * PIECE * a.v.step[2];
   float *to = shared->v + piece * PIECE * WIDTH;
   if (a.wide[2]) {
@@ -273,9 +276,10 @@ VT_GPU_FN void copy_piece_of_v(const vt_gpu_attention &a, const attend_place &p,
 // AT_ONCE: rows that the threads process at a time; EACH: rows per thread
 enum { AT_ONCE = BLOCK / WIDTH, EACH = ROWS / AT_ONCE };
 
-// Waits for piece N of v and extends the chains p by its products with the weights.
+// Waits for piece N of v and extends the chains by its products with the weights.
 template <int N>
-VT_GPU_FN void multiply_piece_of_v(const values_shared *shared, int rows, float (&p)[EACH]) {
+VT_GPU_FN void add_products_with_piece_of_v(const values_shared *shared, int rows,
+                                            float (&chain)[EACH]) {
   const int column = threadIdx.x % WIDTH, row = threadIdx.x / WIDTH;
   const float *v = shared->v + N * PIECE * WIDTH + column;
   vt_async_wait<BLOCK / PIECE - 1 - N>();
@@ -286,10 +290,10 @@ VT_GPU_FN void multiply_piece_of_v(const values_shared *shared, int rows, float 
     for (int i = 0; i < EACH; i++) {
       const float *e = shared->e + (row + AT_ONCE * i) * WEIGHTS + N * PIECE + j;
       const float4 w = *(const float4 *)e;
-      if (!attend_is_absent(w.x)) p[i] = __fmaf_rn(w.x, v[j * WIDTH], p[i]);
-      if (!attend_is_absent(w.y)) p[i] = __fmaf_rn(w.y, v[(j + 1) * WIDTH], p[i]);
-      if (!attend_is_absent(w.z)) p[i] = __fmaf_rn(w.z, v[(j + 2) * WIDTH], p[i]);
-      if (!attend_is_absent(w.w)) p[i] = __fmaf_rn(w.w, v[(j + 3) * WIDTH], p[i]);
+      if (!attend_is_absent_weight(w.x)) chain[i] = __fmaf_rn(w.x, v[j * WIDTH], chain[i]);
+      if (!attend_is_absent_weight(w.y)) chain[i] = __fmaf_rn(w.y, v[(j + 1) * WIDTH], chain[i]);
+      if (!attend_is_absent_weight(w.z)) chain[i] = __fmaf_rn(w.z, v[(j + 2) * WIDTH], chain[i]);
+      if (!attend_is_absent_weight(w.w)) chain[i] = __fmaf_rn(w.w, v[(j + 3) * WIDTH], chain[i]);
     }
   }
 }
@@ -297,9 +301,9 @@ VT_GPU_FN void multiply_piece_of_v(const values_shared *shared, int rows, float 
 VT_KERNEL(attend_values, vt_gpu_attention, 256) {
   values_shared *shared = vt_shared<values_shared>();
   const int64_t first = (int64_t)blockIdx.x * BLOCK, key = first + threadIdx.x;
-  const attend_place p = begin_unit(a, &shared->unit);
+  const attend_place p = locate_rows_of_unit(a, &shared->unit);
   const int rows = (int)p.rows, row = threadIdx.x / WIDTH;
-  if (is_unattended(p, first)) return;
+  if (is_key_block_unattended(p, first)) return;
   for (int r = rows; r < ROWS; r++) shared->e[r * WEIGHTS + threadIdx.x] = attend_absent_weight();
   find_max_scores(a, p, shared);
   for (int64_t c = 0; c < a.width; c += WIDTH) {
@@ -307,11 +311,11 @@ VT_KERNEL(attend_values, vt_gpu_attention, 256) {
     float chain[EACH] = {0};
     for (int i = 0; i < BLOCK / PIECE; i++) copy_piece_of_v(a, p, shared, first, i, c);
     __syncthreads();
-    if (c == 0) compute_weights(a, p, shared, key);
-    multiply_piece_of_v<0>(shared, rows, chain);
-    multiply_piece_of_v<1>(shared, rows, chain);
-    multiply_piece_of_v<2>(shared, rows, chain);
-    multiply_piece_of_v<3>(shared, rows, chain);
+    if (c == 0) compute_weights_of_key(a, p, shared, key);
+    add_products_with_piece_of_v<0>(shared, rows, chain);
+    add_products_with_piece_of_v<1>(shared, rows, chain);
+    add_products_with_piece_of_v<2>(shared, rows, chain);
+    add_products_with_piece_of_v<3>(shared, rows, chain);
     VT_UNROLL
     for (int i = 0; i < EACH; i++) {
       const int64_t at = p.slot + row + AT_ONCE * i;
@@ -326,7 +330,7 @@ VT_KERNEL(attend_values, vt_gpu_attention, 256) {
 
 // Returns S of a chunk in which only x[lo .. hi - 1] count; the others count +0. One warp computes
 // it.
-VT_GPU_FN float sum_chunk(const float *x, int64_t chunk, int64_t lo, int64_t hi) {
+VT_GPU_FN float sum_chunk_in_range(const float *x, int64_t chunk, int64_t lo, int64_t hi) {
   const int64_t from = chunk * VT_ATTEND_CHUNK, end = attend_min(hi, from + VT_ATTEND_CHUNK);
   float s = 0.0f;
   for (int64_t i = from + threadIdx.x % 32; i < end; i += 32)
@@ -336,15 +340,15 @@ VT_GPU_FN float sum_chunk(const float *x, int64_t chunk, int64_t lo, int64_t hi)
 
 // Returns S of a row's weights. The warps sum chunks in parallel: first chunks of weights, then
 // chunks of those sums, and so on.
-VT_GPU_FN float sum_weights(const vt_gpu_attention &a, int64_t slot, attend_range x) {
+VT_GPU_FN float sum_weights(const vt_gpu_attention &a, int64_t slot, attend_range keys) {
   const float *from = a.scores + slot * a.stride;
   float *to = a.sums + slot * a.sums_stride;
   int64_t n = a.keys;
-  if (x.hi == 0) return 0.0f;
+  if (keys.hi == 0) return 0.0f;
   for (;;) {
-    const int64_t end = attend_ceil_div(x.hi, VT_ATTEND_CHUNK);
-    for (int64_t c = x.lo / VT_ATTEND_CHUNK + threadIdx.x / 32; c < end; c += RESULTS / 32) {
-      const float s = sum_chunk(from, c, x.lo, x.hi);
+    const int64_t end = attend_ceil_div(keys.hi, VT_ATTEND_CHUNK);
+    for (int64_t c = keys.lo / VT_ATTEND_CHUNK + threadIdx.x / 32; c < end; c += RESULTS / 32) {
+      const float s = sum_chunk_in_range(from, c, keys.lo, keys.hi);
       if (threadIdx.x % 32 == 0) to[c] = s;
     }
     __syncthreads();
@@ -352,8 +356,8 @@ VT_GPU_FN float sum_weights(const vt_gpu_attention &a, int64_t slot, attend_rang
     from = to;
     n = attend_ceil_div(n, VT_ATTEND_CHUNK);
     to += n;
-    x.lo /= VT_ATTEND_CHUNK;
-    x.hi = end;
+    keys.lo /= VT_ATTEND_CHUNK;
+    keys.hi = end;
   }
 }
 
@@ -363,7 +367,7 @@ VT_KERNEL(attend_results, vt_gpu_attention, RESULTS) {
   const attend_place p = locate_unit(a, slot / ROWS, row);
   if (slot % ROWS >= p.rows) return;
   locate_row(a, p, row + slot % ROWS, h, i);
-  const attend_range x = attend_keys_of(a, p.b, i);
+  const attend_range x = attend_key_range_of(a, p.b, i);
   const float sum = sum_weights(a, slot, x);
   const float *products = a.products + slot * a.blocks * a.width;
   float *out = (float *)attend_row<float>(a.out, p.b, h, i);

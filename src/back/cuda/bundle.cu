@@ -11,7 +11,7 @@
 #include "gpu_rows.cuh"
 
 /* Returns the least power of 2 that is at least n. */
-VT_GPU_FN int next_power_of_2(int n) { return n <= 1 ? 1 : 1 << (32 - __clz(n - 1)); }
+VT_GPU_FN int power_of_2_not_below(int n) { return n <= 1 ? 1 : 1 << (32 - __clz(n - 1)); }
 
 /* A thread block's part of its team's bundle. */
 template <class T>
@@ -61,7 +61,7 @@ struct bundle {
   __device__ __forceinline__ void for_each_element(bool interleaved, F of_line) const {
     const int wide = (int)a.wide, threads = (int)blockDim.x, t = (int)threadIdx.x;
     /* number of threads that share a line */
-    const int some = interleaved ? threads / wide : min(next_power_of_2(count), threads);
+    const int some = interleaved ? threads / wide : min(power_of_2_not_below(count), threads);
     const int k = interleaved ? t / wide : t % some, hop = threads / some;
     for (int g = interleaved ? t % wide : t / some; g < lines; g += hop)
       elements<N>(kept + g * (int)a.line_step, k, some, of_line(g));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * card_step_test.h - runs a step with all its tensors in one arena, on a card through the ABI and
- * with the op's reference kernel, and compares every byte. Operands have many layouts. */
+ * with the op's reference kernel, and compares every byte. Operands have many layouts. The
+ * reference kernel works in card_expected, a copy of the arena. */
 #ifndef VT_CARD_STEP_TEST_H
 #define VT_CARD_STEP_TEST_H
 #include <string.h>
@@ -15,18 +16,18 @@ static const vt_bk_api *card_api;
 static vt_bk_device *card_device;
 static uint64_t card_buffer;
 
-static inline void *card_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
+static inline void *card_host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   return vt_fault_resize(user, p, (size_t)old_size, (size_t)new_size);
 }
-static inline void card_report(void *user, int32_t status, const char *text) {
+static inline void card_host_report(void *user, int32_t status, const char *text) {
   (void)user;
   (void)fprintf(stderr, "%d: %s\n", status, text);
 }
 static const vt_bk_host card_host = {.size = sizeof card_host,
                                      .abi_major = VT_BK_ABI_MAJOR,
                                      .user = &card_fault,
-                                     .resize = card_resize,
-                                     .diag = card_report};
+                                     .resize = card_host_resize,
+                                     .diag = card_host_report};
 
 /* Opens the card; returns 0 on a machine without one. */
 static inline int card_open(void) {
@@ -68,8 +69,8 @@ typedef struct card_step {
   int special;
 } card_step;
 
-static inline vt_bk_tensor card_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim,
-                                       card_layout layout) {
+static inline vt_bk_tensor card_describe_tensor(uint32_t dtype, uint32_t rank, const int64_t *dim,
+                                                card_layout layout) {
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t stride = layout == CARD_STEPPED ? 2 : 1;
   for (uint32_t i = 0; i < rank; i++) {
@@ -82,15 +83,15 @@ static inline vt_bk_tensor card_tensor(uint32_t dtype, uint32_t rank, const int6
   return t;
 }
 
-/* Number of elements from the lowest to the highest address; *before is how many of them precede
- * element 0. */
-static inline int64_t card_span(const vt_bk_tensor *t, int64_t *before) {
+/* Number of elements from the lowest to the highest address; *elements_before is how many of them
+ * precede element 0. */
+static inline int64_t card_count_spanned_elements(const vt_bk_tensor *t, int64_t *elements_before) {
   int64_t low = 0, high = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
     const int64_t reach = t->dim[k] > 0 ? t->stride[k] * (t->dim[k] - 1) : 0;
     *(reach < 0 ? &low : &high) += reach;
   }
-  *before = -low;
+  *elements_before = -low;
   return high - low + 1;
 }
 
@@ -119,7 +120,8 @@ static inline void card_fill_random(card_step *s, uint32_t dtype, char *at, int6
 /* Places the tensor after the others and fills its whole span with values. */
 static inline vt_bk_tensor card_place_tensor(card_step *s, vt_bk_tensor t) {
   int64_t before;
-  const int64_t n = card_span(&t, &before), size = (int64_t)vt_cuda_bytes_of(t.dtype);
+  const int64_t n = card_count_spanned_elements(&t, &before),
+                size = (int64_t)vt_cuda_bytes_of(t.dtype);
   if (s->used + (uint64_t)(n * size) + 2 * CARD_GAP > CARD_ARENA) exit(2);
   card_fill_random(s, t.dtype, card_arena + s->used, n);
   t.offset = s->used + (uint64_t)(before * size);
@@ -129,14 +131,14 @@ static inline vt_bk_tensor card_place_tensor(card_step *s, vt_bk_tensor t) {
 
 /* ---- one step ---- */
 
-static inline vt_view card_view(const vt_bk_tensor *t) {
+static inline vt_view card_view_of_expected(const vt_bk_tensor *t) {
   vt_view v = {.dtype = t->dtype, .rank = t->rank, .data = card_expected + t->offset};
   memcpy(v.dim, t->dim, sizeof v.dim);
   memcpy(v.stride, t->stride, sizeof v.stride);
   return v;
 }
 
-static inline int card_run(const card_step *s) {
+static inline int card_run_on_device(const card_step *s) {
   vt_bk_step step = {.size = sizeof step,
                      .op = s->op,
                      .n_in = s->n_in,
@@ -162,10 +164,10 @@ static inline int card_run(const card_step *s) {
 
 /* Compares the arenas after making all NaNs of the results canonical. Bytes between and around
  * elements are compared too. */
-static inline int card_results_are_equal(const card_step *s) {
+static inline int card_arenas_are_equal(const card_step *s) {
   for (uint32_t r = 0; r < s->n_out; r++) {
     int64_t before;
-    const int64_t n = card_span(&s->out[r], &before);
+    const int64_t n = card_count_spanned_elements(&s->out[r], &before);
     const uint64_t from = s->out[r].offset - (uint64_t)before * vt_cuda_bytes_of(s->out[r].dtype);
     vt_canonical(card_arena + from, s->out[r].dtype, (uint64_t)n);
     vt_canonical(card_expected + from, s->out[r].dtype, (uint64_t)n);
@@ -176,11 +178,11 @@ static inline int card_results_are_equal(const card_step *s) {
 static inline void card_run_and_compare(card_step *s) {
   vt_view in[CARD_OPERANDS], out[CARD_RESULTS];
   vt_kernel k = {.in = in, .n_in = s->n_in, .out = out, .n_out = s->n_out, .attrs = s->attrs};
-  for (uint32_t i = 0; i < s->n_in; i++) in[i] = card_view(&s->in[i]);
-  for (uint32_t i = 0; i < s->n_out; i++) out[i] = card_view(&s->out[i]);
+  for (uint32_t i = 0; i < s->n_in; i++) in[i] = card_view_of_expected(&s->in[i]);
+  for (uint32_t i = 0; i < s->n_out; i++) out[i] = card_view_of_expected(&s->out[i]);
   memcpy(card_expected, card_arena, (size_t)s->used);
   CHECK(vt_op_get(s->op)->kernel(&k) == VT_OK);
-  const int ran = card_run(s), same = ran && card_results_are_equal(s);
+  const int ran = card_run_on_device(s), same = ran && card_arenas_are_equal(s);
   CHECK(same);
   if (!same)
     (void)fprintf(stderr, "  ... %s of %s, rank %u, [%lld, %lld ...], stride %lld: %s\n",

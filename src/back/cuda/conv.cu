@@ -37,9 +37,9 @@ VT_GPU_FN void store_uncovered_outputs(const vt_gpu_direct_conv &a) {
     int64_t left = i, at = 0;
     VT_UNROLL
     for (int k = VT_GPU_AXES - 1; k >= 0; k--)
-      at += vt_direct_conv_divmod(left, a.axis[k].outputs) * a.axis[k].y_one;
-    at += vt_direct_conv_divmod(left, a.images) * a.y_image;
-    const int64_t row = vt_direct_conv_divmod(left, a.rows);
+      at += vt_direct_conv_divide_return_rest(left, a.axis[k].outputs) * a.axis[k].y_one;
+    at += vt_direct_conv_divide_return_rest(left, a.images) * a.y_image;
+    const int64_t row = vt_direct_conv_divide_return_rest(left, a.rows);
     ((T *)a.y)[at + row * a.y_row + left * a.y_group] =
         bias == nullptr ? (T)0 : vt_gpu_plus((T)0, bias[(left * a.rows + row) * a.bias_step]);
   }

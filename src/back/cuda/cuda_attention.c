@@ -42,9 +42,9 @@ static uint64_t multiply_saturating(uint64_t a, uint64_t b) {
 static uint64_t add_saturating(uint64_t a, uint64_t b) {
   return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
-static uint64_t float_bytes(int64_t a, int64_t b, int64_t c) {
+static uint64_t float_array_bytes(int64_t dim0, int64_t dim1, int64_t dim2) {
   return multiply_saturating(
-      multiply_saturating(multiply_saturating((uint64_t)a, (uint64_t)b), (uint64_t)c),
+      multiply_saturating(multiply_saturating((uint64_t)dim0, (uint64_t)dim1), (uint64_t)dim2),
       sizeof(float));
 }
 
@@ -57,26 +57,26 @@ typedef struct scratch { /* bytes of each array in scratch */
   uint64_t upper, scores, most, products, sums;
 } scratch;
 
-static uint64_t total_bytes(const scratch *x) {
+static uint64_t total_scratch_bytes(const scratch *x) {
   return add_saturating(
       add_saturating(add_saturating(x->upper, x->scores), add_saturating(x->most, x->products)),
       x->sums);
 }
 
-/* Returns the scratch that the split kernels need for n units. */
-static scratch split_scratch(const sizes *s, int64_t n) {
-  const int64_t rows = n * VT_ATTEND_ROWS;
-  return (scratch){.scores = aligned_bytes(float_bytes(rows, s->keys, 1)),
-                   .most = aligned_bytes(float_bytes(rows, s->blocks, 1)),
-                   .products = aligned_bytes(float_bytes(rows, s->blocks, s->width)),
-                   .sums = aligned_bytes(float_bytes(rows, s->sums, 1))};
+/* Returns the scratch that the split kernels need for `units` units. */
+static scratch split_scratch(const sizes *s, int64_t units) {
+  const int64_t rows = units * VT_ATTEND_ROWS;
+  return (scratch){.scores = aligned_bytes(float_array_bytes(rows, s->keys, 1)),
+                   .most = aligned_bytes(float_array_bytes(rows, s->blocks, 1)),
+                   .products = aligned_bytes(float_array_bytes(rows, s->blocks, s->width)),
+                   .sums = aligned_bytes(float_array_bytes(rows, s->sums, 1))};
 }
-static int64_t levels_of_t(int64_t blocks) {
+static int64_t count_levels_of_t(int64_t blocks) {
   int64_t n = 1;
   for (; blocks > VT_ATTEND_GROUP; blocks = vt_cuda_ceil_div(blocks, VT_ATTEND_GROUP)) n++;
   return n;
 }
-static int64_t sums_per_row(int64_t keys) {
+static int64_t chunk_sums_per_row(int64_t keys) {
   int64_t n = 0;
   do {
     keys = vt_cuda_ceil_div(keys, VT_ATTEND_CHUNK);
@@ -99,13 +99,13 @@ static sizes sizes_of(const vt_cuda_call *c) {
   s.rows = s.batch * s.heads * s.queries;
   s.blocks = vt_cuda_ceil_div(s.keys, VT_ATTEND_BLOCK);
   s.chunks = vt_cuda_ceil_div(s.keys, VT_ATTEND_CHUNK);
-  s.levels = levels_of_t(s.blocks);
-  s.sums = sums_per_row(s.keys);
+  s.levels = count_levels_of_t(s.blocks);
+  s.sums = chunk_sums_per_row(s.keys);
   s.per_group = s.heads / s.groups * s.queries;
   s.units = vt_cuda_ceil_div(s.per_group, VT_ATTEND_ROWS);
   s.all = s.batch * s.groups * s.units;
   const scratch one = split_scratch(&s, 1);
-  const uint64_t fit = SPLIT_SCRATCH / (total_bytes(&one) + 1);
+  const uint64_t fit = SPLIT_SCRATCH / (total_scratch_bytes(&one) + 1);
   s.units_per_launch = fit > MAX_UNITS ? MAX_UNITS : vt_cuda_max((int64_t)fit, 1);
   s.units_per_launch = vt_cuda_min(s.units_per_launch, s.all);
   return s;
@@ -131,13 +131,13 @@ static const tiles *tiled_kernel_of(const vt_cuda_call *c, const sizes *s) {
   return t->shared <= c->traits->shared ? t : NULL;
 }
 
-static int64_t query_blocks_of(const sizes *s, const tiles *t) {
+static int64_t count_query_blocks(const sizes *s, const tiles *t) {
   return vt_cuda_ceil_div(s->queries, t->rows) * s->batch * s->heads;
 }
 /* Returns how many thread blocks of the kernel are resident on the card at the same time. */
-static int64_t resident_blocks(const vt_cuda_call *c, const sizes *s, const tiles *t) {
-  const int64_t resident = vt_cuda_resident_blocks(c->traits, t->shared, t->resident);
-  return vt_cuda_min(query_blocks_of(s, t), c->traits->processors * resident);
+static int64_t count_resident_blocks(const vt_cuda_call *c, const sizes *s, const tiles *t) {
+  const int64_t resident = vt_cuda_resident_per_processor(c->traits, t->shared, t->resident);
+  return vt_cuda_min(count_query_blocks(s, t), c->traits->processors * resident);
 }
 /* Returns how many scores a thread block stores; the number of keys is rounded up to whole
  * tiles. */
@@ -147,28 +147,30 @@ static int64_t scores_per_block(const sizes *s, const tiles *t) {
 
 /* Returns the scratch of the tiled kernels. Its field `scores` is 0 if the scores would take too
  * much of the card's memory; then the kernel computes them twice. */
-static scratch tiles_scratch(const vt_cuda_call *c, const sizes *s, const tiles *t) {
-  const uint64_t stores = float_bytes(resident_blocks(c, s, t), scores_per_block(s, t), 1);
-  return (scratch){.upper = aligned_bytes(float_bytes(s->levels - 1, s->rows, s->width)),
-                   .scores = stores <= c->traits->memory / SCORES_SHARE ? aligned_bytes(stores) : 0,
-                   .sums = s->chunks > 1 ? aligned_bytes(float_bytes(s->rows, s->chunks, 1)) : 0};
+static scratch tiled_scratch(const vt_cuda_call *c, const sizes *s, const tiles *t) {
+  const uint64_t stores =
+      float_array_bytes(count_resident_blocks(c, s, t), scores_per_block(s, t), 1);
+  return (scratch){
+      .upper = aligned_bytes(float_array_bytes(s->levels - 1, s->rows, s->width)),
+      .scores = stores <= c->traits->memory / SCORES_SHARE ? aligned_bytes(stores) : 0,
+      .sums = s->chunks > 1 ? aligned_bytes(float_array_bytes(s->rows, s->chunks, 1)) : 0};
 }
 
 static scratch scratch_of(const vt_cuda_call *c, const sizes *s) {
   const tiles *t = tiled_kernel_of(c, s);
-  return t != NULL ? tiles_scratch(c, s, t) : split_scratch(s, s->units_per_launch);
+  return t != NULL ? tiled_scratch(c, s, t) : split_scratch(s, s->units_per_launch);
 }
 
 uint64_t vt_cuda_scratch_attention(const vt_cuda_call *c) {
   if (result_is_empty(c)) return 0;
   const sizes s = sizes_of(c);
   const scratch x = scratch_of(c, &s);
-  return total_bytes(&x);
+  return total_scratch_bytes(&x);
 }
 
 /* ---- arguments of the kernels ---- */
 
-static vt_gpu_attended operand_of(const vt_view *v) {
+static vt_gpu_attended attended_operand_of(const vt_view *v) {
   vt_gpu_attended x = {.data = v->data};
   for (uint32_t i = 0; i < v->rank; i++)
     x.step[4 - v->rank + i] = v->dim[i] == 1 ? 0 : v->stride[i];
@@ -187,9 +189,9 @@ static void add_optional_operands(const vt_cuda_call *c, vt_gpu_attention *a) {
   for (uint32_t i = 3; i < c->n_in; i++) {
     const vt_view *v = &c->in[i];
     if (v->dtype == VT_DTYPE_BOOL) {
-      a->mask = operand_of(v);
+      a->mask = attended_operand_of(v);
     } else if (v->dtype == VT_DTYPE_F32) {
-      a->bias = operand_of(v);
+      a->bias = attended_operand_of(v);
     } else {
       a->length = v->data;
       a->length_step = v->stride[0];
@@ -216,10 +218,10 @@ static vt_gpu_attention attention_args(const vt_cuda_call *c, const sizes *s) {
   const vt_attr_attention *attrs = c->attrs;
   const float default_scale = 1.0f / vt_f32_sqrt((float)s->depth);
   const scratch sizes_of_scratch = scratch_of(c, s);
-  vt_gpu_attention a = {.q = operand_of(&c->in[0]),
-                        .k = operand_of(&c->in[1]),
-                        .v = operand_of(&c->in[2]),
-                        .out = operand_of(&c->out[0]),
+  vt_gpu_attention a = {.q = attended_operand_of(&c->in[0]),
+                        .k = attended_operand_of(&c->in[1]),
+                        .v = attended_operand_of(&c->in[2]),
+                        .out = attended_operand_of(&c->out[0]),
                         .heads = s->heads,
                         .groups = s->groups,
                         .queries = s->queries,
@@ -246,8 +248,8 @@ static vt_gpu_attention attention_args(const vt_cuda_call *c, const sizes *s) {
 
 static vt_status run_tiled_kernel(vt_cuda_call *c, const sizes *s, const tiles *t) {
   vt_gpu_attention a = attention_args(c, s);
-  const int stores = tiles_scratch(c, s, t).scores > 0;
-  const int64_t blocks = stores ? resident_blocks(c, s, t) : query_blocks_of(s, t);
+  const int stores = tiled_scratch(c, s, t).scores > 0;
+  const int64_t blocks = stores ? count_resident_blocks(c, s, t) : count_query_blocks(s, t);
   a.stride = scores_per_block(s, t);
   a.sums_stride = vt_cuda_max(s->chunks, 1);
   return vt_cuda_launch(c, stores ? t->kernel : t->recomputing,

@@ -66,16 +66,16 @@ static const shape shapes[] = {
 
 /* ---- values ---- */
 
-static uint64_t random_word(uint64_t *s) {
-  *s = *s * 6364136223846793005u + 1442695040888963407u;
-  return *s >> 33;
+static uint64_t random_word(uint64_t *seed) {
+  *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+  return *seed >> 33;
 }
 
-static float random_float(uint64_t *s, int wild) {
+static float random_float(uint64_t *seed, int with_specials) {
   static const uint32_t odd[] = {0x7f800000u, 0xff800000u, 0x7fc00000u,
                                  0x80000000u, 1u,          0x7f7fffffu};
-  const uint64_t r = random_word(s);
-  if (wild && r % 1999 == 0) return vt_f32_from_bits(odd[r / 1999 % 6]);
+  const uint64_t r = random_word(seed);
+  if (with_specials && r % 1999 == 0) return vt_f32_from_bits(odd[r / 1999 % 6]);
   return (float)((double)(r & 0xffffff) * 0x1p-22 - 2.0);
 }
 
@@ -101,8 +101,10 @@ static void set_strides(vt_view *v, layout placement) {
   for (int i = 0; i < 4; i++) v->stride[i] = -v->stride[i];
 }
 
-static vt_view float_view(float *data, int64_t b, int64_t h, int64_t t, int64_t d) {
-  return (vt_view){.dtype = VT_DTYPE_F32, .rank = 4, .dim = {b, h, t, d}, .data = data};
+static vt_view float_view_without_strides(float *data, int64_t batch, int64_t heads, int64_t time,
+                                          int64_t width) {
+  return (vt_view){
+      .dtype = VT_DTYPE_F32, .rank = 4, .dim = {batch, heads, time, width}, .data = data};
 }
 
 typedef struct operands { /* all operands, in one struct that is copied to the device as a whole */
@@ -135,7 +137,7 @@ static void add_optional_operands(operands *o, const shape *s, views *v) {
         .dtype = VT_DTYPE_I64, .rank = 1, .dim = {s->batch}, .stride = {1}, .data = o->length};
 }
 
-static void fill_operands(operands *o, const shape *s, uint64_t seed, views *v) {
+static void fill_and_view_operands(operands *o, const shape *s, uint64_t seed, views *v) {
   for (int i = 0; i < CAPACITY; i++) {
     o->q[i] = random_float(&seed, 0);
     o->k[i] = random_float(&seed, s->wild);
@@ -145,10 +147,10 @@ static void fill_operands(operands *o, const shape *s, uint64_t seed, views *v) 
     o->out[i] = 77;
   }
   for (int i = 0; i < 4; i++) o->length[i] = s->keys - 2 - i * s->keys / 3;
-  v->in[0] = float_view(o->q, s->batch, s->heads, s->queries, s->depth);
-  v->in[1] = float_view(o->k, s->batch, s->groups, s->keys, s->depth);
-  v->in[2] = float_view(o->v, s->batch, s->groups, s->keys, s->width);
-  v->out = float_view(o->out, s->batch, s->heads, s->queries, s->width);
+  v->in[0] = float_view_without_strides(o->q, s->batch, s->heads, s->queries, s->depth);
+  v->in[1] = float_view_without_strides(o->k, s->batch, s->groups, s->keys, s->depth);
+  v->in[2] = float_view_without_strides(o->v, s->batch, s->groups, s->keys, s->width);
+  v->out = float_view_without_strides(o->out, s->batch, s->heads, s->queries, s->width);
   v->n = 3;
   for (int i = 0; i < 3; i++) set_strides(&v->in[i], s->placement);
   set_strides(&v->out, s->placement);
@@ -173,20 +175,20 @@ typedef struct device {
   vt_bk_device *dev;
 } device;
 
-static vt_view device_view(vt_view v, const operands *from, uint64_t to) {
-  const uint64_t offset = (uint64_t)((const char *)v.data - (const char *)from);
-  const uint64_t at = to + offset;
+static vt_view view_on_device(vt_view v, const operands *host, uint64_t device_address) {
+  const uint64_t offset = (uint64_t)((const char *)v.data - (const char *)host);
+  const uint64_t at = device_address + offset;
   memcpy(&v.data, &at, sizeof v.data);
   return v;
 }
 
-static void issue_attention(const device *d, vt_cuda_call *c, uint64_t work_bytes) {
+static void run_attention_and_wait(const device *d, vt_cuda_call *c, uint64_t work_bytes) {
   uint64_t work = 0;
   const vt_cu *cu = vt_cuda_card_driver(d->dev->card);
   CHECK(d->api->buffer_new(d->dev, work_bytes, &work) == VT_OK);
   memcpy(&c->work, &work, sizeof c->work);
   if (work_bytes == 0) c->work = NULL;
-  CHECK(vt_cuda_enter(d->dev) == VT_OK);
+  CHECK(vt_cuda_enter_device(d->dev) == VT_OK);
   CHECK(vt_cuda_set_bytes(c, c->work, 0x7f, work_bytes) == VT_OK);
   CHECK(vt_cuda_run_attention(c) == VT_OK);
   CHECK(cu->cuStreamSynchronize(d->dev->stream) == VT_CU_SUCCESS);
@@ -199,8 +201,8 @@ static void run_device(const device *d, operands *o, const views *v, const vt_at
   views on_device = *v;
   CHECK(d->api->buffer_new(d->dev, sizeof *o, &buffer) == VT_OK);
   CHECK(d->api->copy(d->dev, o, buffer, 0, sizeof *o, 1) == VT_OK);
-  for (uint32_t i = 0; i < v->n; i++) on_device.in[i] = device_view(v->in[i], o, buffer);
-  on_device.out = device_view(v->out, o, buffer);
+  for (uint32_t i = 0; i < v->n; i++) on_device.in[i] = view_on_device(v->in[i], o, buffer);
+  on_device.out = view_on_device(v->out, o, buffer);
   vt_cuda_call c = {.dev = d->dev,
                     .traits = d->traits,
                     .in = on_device.in,
@@ -208,7 +210,7 @@ static void run_device(const device *d, operands *o, const views *v, const vt_at
                     .out = &on_device.out,
                     .n_out = 1,
                     .attrs = a};
-  issue_attention(d, &c, vt_cuda_scratch_attention(&c));
+  run_attention_and_wait(d, &c, vt_cuda_scratch_attention(&c));
   CHECK(d->api->copy(d->dev, o, buffer, 0, sizeof *o, 0) == VT_OK);
   d->api->buffer_free(d->dev, buffer);
 }
@@ -221,11 +223,12 @@ static int64_t count_differing(const float *x, const float *y, int64_t n) {
 }
 
 /* Compares all of `out`, so that writes next to the result show too. */
-static void check_shape(const device *d, operands *o, float *want, const shape *s) {
+static void check_shape_against_reference(const device *d, operands *o, float *want,
+                                          const shape *s) {
   const vt_attr_attention a = {
       .size = sizeof a, .causal = s->causal, .window = s->window, .scale = s->scale};
   views v;
-  fill_operands(o, s, 17, &v);
+  fill_and_view_operands(o, s, 17, &v);
   run_reference(&v, &a);
   memcpy(want, o->out, sizeof o->out);
   for (int i = 0; i < CAPACITY; i++) o->out[i] = 77;
@@ -257,7 +260,7 @@ int main(void) {
   for (size_t k = 0; k < sizeof cards / sizeof *cards; k++) {
     d.traits = cards[k];
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
-      check_shape(&d, o, want, &shapes[i]);
+      check_shape_against_reference(&d, o, want, &shapes[i]);
   }
   d.api->device_close(d.dev);
   free(want);

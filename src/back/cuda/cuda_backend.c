@@ -22,7 +22,7 @@ static int32_t device_count(const vt_bk_host *host, uint32_t *out_count) {
 
 /* The fingerprint has everything that decides the size of scratch and so the plan: the number of
  * multiprocessors, shared memory and memory. */
-static void set_fingerprint(vt_bk_device *dev) {
+static void set_about_and_fingerprint(vt_bk_device *dev) {
   const vt_cuda_traits *t = vt_cuda_card_traits(dev->card);
   const int version = vt_cuda_card_driver(dev->card)->version;
   snprintf(dev->about, sizeof dev->about, "%s, sm_%d%d, driver %d.%d, kernels %s", t->name,
@@ -40,19 +40,19 @@ static int32_t check_kernels_load(const vt_bk_device *dev) {
   return s == VT_OK ? VT_OK : vt_cuda_report(dev->host, (int32_t)s, d.text);
 }
 
-static int32_t start_device(vt_bk_device *dev) {
+static int32_t create_device_resources(vt_bk_device *dev) {
   const int32_t tried = check_kernels_load(dev);
   if (tried != VT_OK) return tried;
   const vt_cu *cu = vt_cuda_card_driver(dev->card);
   const size_t bytes = VT_CUDA_COUNTERS * sizeof *dev->counters;
   uint64_t at = 0;
   int e = cu->cuStreamCreate(&dev->stream, VT_CU_STREAM_NON_BLOCKING);
-  if (e != VT_CU_SUCCESS) return vt_cuda_driver_status(dev, e, "create a stream");
+  if (e != VT_CU_SUCCESS) return vt_cuda_report_driver_error(dev, e, "create a stream");
   e = cu->cuMemAlloc(&at, bytes);
   dev->counters = (uint32_t *)(uintptr_t)at;
   if (e == VT_CU_SUCCESS) e = cu->cuMemsetD8Async(at, 0, bytes, dev->stream);
   return e == VT_CU_SUCCESS ? vt_cuda_staging_new(dev)
-                            : vt_cuda_driver_status(dev, e, "allocate memory for a device");
+                            : vt_cuda_report_driver_error(dev, e, "allocate memory for a device");
 }
 
 static void device_close(vt_bk_device *dev) {
@@ -63,7 +63,7 @@ static void device_close(vt_bk_device *dev) {
     if (dev->stream != NULL) (void)cu->cuStreamDestroy(dev->stream);
     vt_cuda_card_leave(dev->card);
   }
-  vt_cuda_memory_free(dev->host, dev, 1, sizeof *dev);
+  vt_cuda_host_memory_free(dev->host, dev, 1, sizeof *dev);
 }
 
 static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_device **out_dev) {
@@ -71,16 +71,16 @@ static int32_t device_open(const vt_bk_host *host, uint32_t ordinal, vt_bk_devic
   vt_cuda_card *card;
   const vt_status s = vt_cuda_card_get(ordinal, &card, &d);
   if (s != VT_OK) return vt_cuda_report(host, (int32_t)s, d.text);
-  vt_bk_device *dev = vt_cuda_memory_new(host, 1, sizeof *dev);
+  vt_bk_device *dev = vt_cuda_host_memory_new(host, 1, sizeof *dev);
   if (dev == NULL) return VT_NOMEM;
   dev->host = host;
   dev->card = card;
-  int32_t made = vt_cuda_enter(dev);
+  int32_t made = vt_cuda_enter_device(dev);
   if (made == VT_OK) {
-    made = start_device(dev);
+    made = create_device_resources(dev);
     vt_cuda_card_leave(card);
   }
-  set_fingerprint(dev);
+  set_about_and_fingerprint(dev);
   if (made == VT_OK) {
     *out_dev = dev;
   } else {
@@ -150,11 +150,11 @@ const vt_bk_api *vt_cuda_query(const vt_bk_host *host) {
                                 .program_free = vt_cuda_program_free,
                                 .buffer_new = vt_cuda_buffer_new,
                                 .buffer_free = vt_cuda_buffer_free,
-                                .copy = vt_cuda_copy,
+                                .copy = vt_cuda_buffer_copy,
                                 .run = vt_cuda_program_run,
                                 .wait = vt_cuda_program_wait,
                                 .metrics = vt_cuda_program_metrics,
-                                .program_results = vt_cuda_program_results,
+                                .program_results = vt_cuda_program_set_results,
                                 .buffer_share = vt_cuda_buffer_share};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

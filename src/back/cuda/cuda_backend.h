@@ -19,8 +19,8 @@
  *   cuda_generated.c      compiles generated kernels (cuda_nvrtc.c) and caches them (cuda_cache.c)
  *
  * Handlers (cuda_handlers.def) choose the kernels of an op and their grids. They only issue work.
- * Only vt_cuda_fetch waits for the GPU. A rehearsal of a step calls its handler without issuing
- * anything.
+ * Only vt_cuda_fetch_to_host waits for the GPU. A rehearsal of a step calls its handler without
+ * issuing anything.
  *
  * Kernels (*.cu) use the portable primitives of gpu_words.cuh only. A kernel takes one struct,
  * declared in a gpu_*.h that both C and CUDA include. */
@@ -84,14 +84,14 @@ vt_status vt_cuda_launch_cooperative(vt_cuda_call *c, uint32_t kernel, vt_cuda_g
 /* Like vt_cuda_launch, for a function of a module that NVRTC compiled. */
 vt_status vt_cuda_launch_function(vt_cuda_call *c, void *function, vt_cuda_grid grid,
                                   const void *args);
-/* vt_cuda_set_bytes sets `bytes` bytes of device memory to a value; vt_cuda_copy_bytes copies them
- * within device memory. */
+/* vt_cuda_set_bytes sets `bytes` bytes of device memory to a value; vt_cuda_copy_on_device copies
+ * them within device memory. */
 vt_status vt_cuda_set_bytes(vt_cuda_call *c, void *to, uint8_t value, uint64_t bytes);
-vt_status vt_cuda_copy_bytes(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
+vt_status vt_cuda_copy_on_device(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
 /* Copies bytes of device memory to the host and waits for them. A program that calls this cannot be
  * recorded as a graph; its rehearsal notices that. In a rehearsal the bytes are zero, and the
  * handler must also rehearse the launches that it would issue for other values. */
-vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
+vt_status vt_cuda_fetch_to_host(vt_cuda_call *c, void *to, const void *from, uint64_t bytes);
 
 /* ---- cards ---- */
 
@@ -121,8 +121,8 @@ vt_status vt_cuda_card_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shar
                               vt_diag *d) VT_NODISCARD;
 /* Raises the dynamic shared memory that a function may use to `shared` bytes. For functions of
  * modules that NVRTC compiled. */
-vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t shared,
-                             vt_diag *d) VT_NODISCARD;
+vt_status vt_cuda_card_allow_shared(const vt_cuda_card *card, void *function, uint32_t shared,
+                                    vt_diag *d) VT_NODISCARD;
 
 /* ---- devices ---- */
 
@@ -140,26 +140,26 @@ struct vt_bk_device {
 };
 /* Reports a driver's error to the host and returns its status: VT_OK for VT_CU_SUCCESS, VT_NOMEM if
  * the driver is out of memory, else VT_BACKEND. */
-int32_t vt_cuda_driver_status(const vt_bk_device *dev, int error, const char *what);
+int32_t vt_cuda_report_driver_error(const vt_bk_device *dev, int error, const char *what);
 int32_t vt_cuda_report(const vt_bk_host *host, int32_t status, const char *text);
 /* Makes the context of the device's card current; on failure reports why to the host. */
-int32_t vt_cuda_enter(const vt_bk_device *dev) VT_NODISCARD;
+int32_t vt_cuda_enter_device(const vt_bk_device *dev) VT_NODISCARD;
 /* Passes information for the user to the host; it is not an error. */
-void vt_cuda_note(const vt_bk_device *dev, const char *text);
+void vt_cuda_send_note(const vt_bk_device *dev, const char *text);
 
 int32_t vt_cuda_staging_new(vt_bk_device *dev);
 void vt_cuda_staging_free(vt_bk_device *dev);
 int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle);
 int32_t vt_cuda_buffer_share(vt_bk_device *dev, uint64_t handle);
 void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle);
-int32_t vt_cuda_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
-                     uint64_t bytes, uint32_t to_device);
+int32_t vt_cuda_buffer_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
+                            uint64_t bytes, uint32_t to_device);
 /* Allocates n * size bytes of host memory and zeroes them; returns NULL if there is no memory. Free
  * it with the same n and size. */
-void *vt_cuda_memory_new(const vt_bk_host *host, uint64_t n, uint64_t size);
-void vt_cuda_memory_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size);
+void *vt_cuda_host_memory_new(const vt_bk_host *host, uint64_t n, uint64_t size);
+void vt_cuda_host_memory_free(const vt_bk_host *host, void *p, uint64_t n, uint64_t size);
 /* Wraps the host's allocator as a vt_alloc. It is valid as long as the host. */
-vt_alloc vt_cuda_alloc(const vt_bk_host *host);
+vt_alloc vt_cuda_host_allocator(const vt_bk_host *host);
 
 /* ---- handlers ---- */
 
@@ -177,7 +177,7 @@ struct vt_cuda_call {
   void *runner;
   vt_gpu_fault *fault; /* device address of the run's fault record */
   int *faults;         /* vt_cuda_record_fault sets it to 1: the step may write the fault record */
-  /* vt_cuda_fetch sets it to 1 in a rehearsal: a run will wait for results on the host */
+  /* vt_cuda_fetch_to_host sets it to 1 in a rehearsal: a run will wait for results on the host */
   int *waits;
   uint64_t number;            /* number of the step in its program, which error records give */
   int rehearsal;              /* 1 in a rehearsal: addresses are NULL and nothing is issued */
@@ -194,8 +194,8 @@ typedef struct vt_launch_handler {
   vt_cuda_run_fn *run;
 } vt_cuda_handler;
 const vt_cuda_handler *vt_cuda_handler_of(uint32_t op); /* returns NULL if the op has no handler */
-/* Issues the steps of the region's body number `which`, from its inputs to its outputs. */
-vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which);
+/* Issues the steps of the region's body number `body`, from its inputs to its outputs. */
+vt_status vt_cuda_body_issue(vt_cuda_call *c, uint32_t body);
 
 /* vt_cuda_scratch_none is declared but never defined: the table of handlers has NULL for it. */
 #define VT_CUDA(op, work, run)             \
@@ -225,7 +225,7 @@ vt_status vt_cuda_chain_run(const vt_cuda_chain *chain, vt_cuda_call *c, char *c
  */
 vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *from);
 /* Returns the slice of a tensor at index `i` of axis `axis`; the slice lacks that axis. */
-vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i);
+vt_view vt_cuda_subview_at(const vt_view *v, uint32_t axis, int64_t i);
 
 /* ---- indices that must lie in a range ---- */
 
@@ -247,20 +247,21 @@ static inline uint64_t vt_cuda_align_up(uint64_t bytes) {
 }
 /* Bytes of shared memory that the system reserves per thread block. */
 enum { VT_CUDA_RESERVED_SHARED = 1024 };
-/* How many thread blocks with `shared` bytes of shared memory are resident on a multiprocessor: at
+/* How many thread blocks with `shared_bytes` of shared memory are resident on a multiprocessor: at
  * least 1, at most `most`. */
-static inline int64_t vt_cuda_resident_blocks(const vt_cuda_traits *t, uint32_t shared,
-                                              int64_t most) {
-  const int64_t room =
-      ((int64_t)t->shared + VT_CUDA_RESERVED_SHARED) / ((int64_t)shared + VT_CUDA_RESERVED_SHARED);
+static inline int64_t vt_cuda_resident_per_processor(const vt_cuda_traits *t, uint32_t shared_bytes,
+                                                     int64_t most) {
+  const int64_t room = ((int64_t)t->shared + VT_CUDA_RESERVED_SHARED) /
+                       ((int64_t)shared_bytes + VT_CUDA_RESERVED_SHARED);
   return vt_cuda_max(1, vt_cuda_min(most, room));
 }
-int64_t vt_cuda_count(const vt_view *v);
+int64_t vt_cuda_element_count(const vt_view *v);
 int vt_cuda_is_dense(const vt_view *v);
 uint32_t vt_cuda_bytes_of(uint32_t dtype); /* returns the bytes of one element of the type */
-/* A one-dimensional grid over n items, `each` per thread, in blocks of `threads`. The number of
- * blocks is limited, so threads may go round a grid-stride loop more than once. */
-vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads);
+/* A one-dimensional grid over `items` items, `items_per_thread` per thread, in blocks of `threads`.
+ * The number of blocks is limited, so threads may go round a grid-stride loop more than once. */
+vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t items, int64_t items_per_thread,
+                               uint32_t threads);
 
 /* ---- programs ---- */
 
@@ -269,10 +270,10 @@ uint64_t vt_cuda_step_scratch(vt_bk_device *dev, const vt_bk_step *s);
 int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                               vt_bk_program **out);
 void vt_cuda_program_free(vt_bk_program *p);
-int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n);
+int32_t vt_cuda_program_set_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n);
 /* Writes the canonical NaN over every NaN of those results of the device's programs that are in
  * these bytes. It stays until a run writes the results again. */
-vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t bytes);
+vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t address, uint64_t bytes);
 int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers);
 int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out);
 int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out);

@@ -8,7 +8,7 @@
 #include "gpu_bundle.h"
 
 /* Returns the limits of the card that decide how thread blocks share lines. */
-static inline vt_gpu_limits vt_cuda_limits(const vt_cuda_call *c) {
+static inline vt_gpu_limits vt_cuda_layout_limits(const vt_cuda_call *c) {
   return (vt_gpu_limits){c->traits->processors, c->traits->shared, VT_CUDA_RESERVED_SHARED,
                          c->traits->cooperative ? VT_CUDA_COUNTERS : 0};
 }

@@ -53,7 +53,7 @@ static vt_status report_error(const vt_cuda_card *card, int error, const char *w
   char text[VT_CU_TEXT];
   const vt_status s = error == VT_CU_OUT_OF_MEMORY ? VT_NOMEM : VT_BACKEND;
   return VT_FAIL(d, s, "GPU %d cannot %s: %s", card->traits.ordinal, what,
-                 vt_cu_text(card->cu, error, text));
+                 vt_cu_error_text(card->cu, error, text));
 }
 
 /* ---- finding ---- */
@@ -69,7 +69,7 @@ uint32_t vt_cuda_card_count(vt_diag *d) {
   return n < MOST_CARDS ? (uint32_t)n : MOST_CARDS;
 }
 
-static vt_status find_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
+static vt_status query_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
   const vt_cu *cu = card->cu;
   vt_cuda_traits *t = &card->traits;
   int shared = 0;
@@ -98,7 +98,7 @@ static vt_status find_traits(vt_cuda_card *card, int ordinal, vt_diag *d) {
 static vt_status open_card(uint32_t ordinal, vt_diag *d) {
   vt_cuda_card *card = &cards[ordinal], made = {.cu = NULL};
   VT_TRY(vt_cu_get(&made.cu, d));
-  VT_TRY(find_traits(&made, (int)ordinal, d));
+  VT_TRY(query_traits(&made, (int)ordinal, d));
   const int e = made.cu->cuDevicePrimaryCtxRetain(&made.context, made.device);
   if (e != VT_CU_SUCCESS) return report_error(&made, e, "be used", d);
   *card = made;
@@ -132,8 +132,8 @@ void vt_cuda_card_leave(const vt_cuda_card *card) {
 
 /* ---- kernels ---- */
 
-vt_status vt_cuda_card_allow(const vt_cuda_card *card, void *function, uint32_t shared,
-                             vt_diag *d) {
+vt_status vt_cuda_card_allow_shared(const vt_cuda_card *card, void *function, uint32_t shared,
+                                    vt_diag *d) {
   if (shared <= PLAIN_SHARED) return VT_OK;
   const int e = card->cu->cuFuncSetAttribute(function, VT_CU_FUNCTION_SHARED, (int)shared);
   return e == VT_CU_SUCCESS ? VT_OK
@@ -164,10 +164,11 @@ static vt_status load_kernel(vt_cuda_card *card, uint32_t kernel, vt_diag *d) {
   return e == VT_CU_SUCCESS ? VT_OK : report_error(card, e, what, d);
 }
 
-static vt_status prepare_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shared, vt_diag *d) {
+static vt_status load_kernel_allow_shared(vt_cuda_card *card, uint32_t kernel, uint32_t shared,
+                                          vt_diag *d) {
   if (card->function[kernel] == NULL) VT_TRY(load_kernel(card, kernel, d));
   if (shared <= card->shared[kernel]) return VT_OK;
-  VT_TRY(vt_cuda_card_allow(card, card->function[kernel], shared, d));
+  VT_TRY(vt_cuda_card_allow_shared(card, card->function[kernel], shared, d));
   card->shared[kernel] = shared;
   return VT_OK;
 }
@@ -175,7 +176,7 @@ static vt_status prepare_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t sh
 vt_status vt_cuda_card_kernel(vt_cuda_card *card, uint32_t kernel, uint32_t shared, void **out,
                               vt_diag *d) {
   pthread_mutex_lock(&lock);
-  const vt_status s = prepare_kernel(card, kernel, shared, d);
+  const vt_status s = load_kernel_allow_shared(card, kernel, shared, d);
   if (s == VT_OK) *out = card->function[kernel];
   pthread_mutex_unlock(&lock);
   return s;

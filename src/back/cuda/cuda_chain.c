@@ -71,24 +71,24 @@ static int32_t init_chain(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
 int32_t vt_cuda_chain_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_t n,
                           vt_cuda_chain **out) {
   if (n == 0) return VT_UNSUPPORTED;
-  vt_cuda_chain *c = vt_cuda_memory_new(dev->host, 1, sizeof *c);
+  vt_cuda_chain *c = vt_cuda_host_memory_new(dev->host, 1, sizeof *c);
   if (c == NULL) return VT_NOMEM;
   const int32_t status = init_chain(dev, s, n, c);
   if (status == VT_OK) {
     *out = c;
   } else {
-    vt_cuda_memory_free(dev->host, c, 1, sizeof *c);
+    vt_cuda_host_memory_free(dev->host, c, 1, sizeof *c);
   }
   return status;
 }
 
 void vt_cuda_chain_free(vt_bk_device *dev, vt_cuda_chain *chain) {
   if (chain->fused != NULL) vt_cuda_fused_free(dev, chain->fused);
-  vt_cuda_memory_free(dev->host, chain, 1, sizeof *chain);
+  vt_cuda_host_memory_free(dev->host, chain, 1, sizeof *chain);
 }
 
-int32_t vt_cuda_chain_describe(const vt_cuda_chain *chain, uint32_t sources, vt_chain *out) {
-  return vt_chain_read(chain->step, chain->n, sources, out);
+int32_t vt_cuda_chain_describe(const vt_cuda_chain *chain, uint32_t max_sources, vt_chain *out) {
+  return vt_chain_read(chain->step, chain->n, max_sources, out);
 }
 
 /* ---- running ---- */

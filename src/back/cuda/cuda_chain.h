@@ -15,7 +15,7 @@ int32_t vt_cuda_fused_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
 void vt_cuda_fused_free(vt_bk_device *dev, vt_cuda_fused *fused);
 vt_status vt_cuda_fused_run(const vt_cuda_fused *fused, vt_cuda_call *c, char *const *base);
 
-/* Describes what a chain computes; VT_UNSUPPORTED if it has more than `sources` sources. */
+/* Describes what a chain computes; VT_UNSUPPORTED if it has more than `max_sources` sources. */
 int32_t vt_cuda_chain_describe(const vt_cuda_chain *chain, uint32_t sources,
                                vt_chain *out) VT_NODISCARD;
 

@@ -38,7 +38,7 @@ static uint64_t random_word(void) {
   return z ^ z >> 31;
 }
 
-static double random_value(void) {
+static double random_or_special_value(void) {
   static const double special[] = {0,
                                    -0.0,
                                    0.5,
@@ -78,7 +78,7 @@ static double random_value(void) {
 }
 
 static void store_random_value(char *at, uint32_t dtype) {
-  const double x = random_value();
+  const double x = random_or_special_value();
   const uint64_t bits = random_word();
   if (dtype >= VT_DTYPE_I8 && dtype < VT_DTYPE_BOOL && bits % 2 == 0)
     memcpy(at, &bits, vt_dtype_bytes(dtype));
@@ -96,7 +96,7 @@ typedef struct one_step {
 
 /* Computes *low, the offset of a tensor's lowest element from element 0, and *bytes, the number of
  * bytes from the lowest to the highest element. */
-static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
+static void byte_span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   int64_t least = 0, most = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
     const int64_t reach = t->dim[k] > 0 ? t->stride[k] * (t->dim[k] - 1) : 0;
@@ -107,13 +107,13 @@ static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   *bytes = (most - least + 1) * (int64_t)vt_dtype_bytes(t->dtype);
 }
 
-/* Places a tensor after the others, `late` elements after an aligned address, and fills its whole
- * span. */
-static void place_tensor(one_step *s, vt_bk_tensor *t, uint64_t late) {
+/* Places a tensor after the others, `elements_past_aligned` elements after an aligned address, and
+ * fills its whole span. */
+static void place_random_tensor(one_step *s, vt_bk_tensor *t, uint64_t elements_past_aligned) {
   const uint64_t size = vt_dtype_bytes(t->dtype);
   int64_t low, bytes;
-  span_of(t, &low, &bytes);
-  const uint64_t from = s->used + late * size;
+  byte_span_of(t, &low, &bytes);
+  const uint64_t from = s->used + elements_past_aligned * size;
   t->offset = from - (uint64_t)low;
   for (uint64_t i = 0; i < (uint64_t)bytes / size; i++)
     store_random_value(arena + from + i * size, t->dtype);
@@ -130,7 +130,7 @@ static vt_bk_tensor dense_tensor(uint32_t dtype, uint32_t rank, const int64_t *d
   return t;
 }
 
-static vt_view view_of(char *base, const vt_bk_tensor *t, const vt_bk_tensor *y) {
+static vt_view broadcast_view_of(char *base, const vt_bk_tensor *t, const vt_bk_tensor *y) {
   vt_view v = {.dtype = t->dtype, .rank = y->rank, .data = base + t->offset};
   memcpy(v.dim, y->dim, sizeof v.dim);
   for (uint32_t k = 1; k <= t->rank; k++)
@@ -139,13 +139,14 @@ static vt_view view_of(char *base, const vt_bk_tensor *t, const vt_bk_tensor *y)
 }
 
 static void run_reference(const one_step *s) {
-  vt_view in[3], out = view_of(expected, &s->out, &s->out);
-  for (uint32_t k = 0; k < s->step.n_in; k++) in[k] = view_of(expected, &s->in[k], &s->out);
+  vt_view in[3], out = broadcast_view_of(expected, &s->out, &s->out);
+  for (uint32_t k = 0; k < s->step.n_in; k++)
+    in[k] = broadcast_view_of(expected, &s->in[k], &s->out);
   vt_kernel k = {.in = in, .n_in = s->step.n_in, .n_out = 1, .out = &out, .attrs = s->step.attrs};
   CHECK(vt_op_get(s->step.op)->kernel(&k) == VT_OK);
 }
 
-static int run_device(const one_step *s) {
+static int run_step_on_device(const one_step *s) {
   vt_bk_program *p = NULL;
   vt_bk_error error = {.size = sizeof error};
   int32_t status = api->copy(device, arena, buffer, 0, s->used, 1);
@@ -160,9 +161,9 @@ static int run_device(const one_step *s) {
 
 /* Makes all NaNs of the results canonical and compares the arenas of both sides, including the
  * bytes between and around the elements of the result. */
-static int results_are_equal(const one_step *s) {
+static int arenas_are_equal(const one_step *s) {
   int64_t low, bytes;
-  span_of(&s->out, &low, &bytes);
+  byte_span_of(&s->out, &low, &bytes);
   const uint64_t from = s->out.offset + (uint64_t)low,
                  n = (uint64_t)bytes / vt_dtype_bytes(s->out.dtype);
   vt_canonical(arena + from, s->out.dtype, n);
@@ -173,7 +174,7 @@ static int results_are_equal(const one_step *s) {
 static void run_and_compare(const one_step *s, const char *how) {
   memcpy(expected, arena, (size_t)s->used);
   run_reference(s);
-  const int ran = run_device(s), same = ran && results_are_equal(s);
+  const int ran = run_step_on_device(s), same = ran && arenas_are_equal(s);
   if (!same)
     fprintf(stderr, "%s of %s to %s, %s: %s\n", vt_op_get(s->step.op)->name,
             vt_dtype_name(s->in[s->step.n_in - 1].dtype), vt_dtype_name(s->out.dtype), how,
@@ -190,7 +191,7 @@ typedef struct kernel {
   uint64_t attrs_size;
 } kernel;
 
-static void begin_step(one_step *s, const kernel *k, uint32_t rank, const int64_t *dim) {
+static void describe_dense_step(one_step *s, const kernel *k, uint32_t rank, const int64_t *dim) {
   *s = (one_step){.out = dense_tensor(k->result_type, rank, dim)};
   for (uint32_t i = 0; i < k->n_in; i++) s->in[i] = dense_tensor(k->types[i], rank, dim);
   s->step = (vt_bk_step){.size = sizeof s->step,
@@ -203,9 +204,9 @@ static void begin_step(one_step *s, const kernel *k, uint32_t rank, const int64_
                          .attrs_size = k->attrs_size};
 }
 
-static void place_and_compare(one_step *s, const char *how) {
-  for (uint32_t i = 0; i < s->step.n_in; i++) place_tensor(s, &s->in[i], 0);
-  place_tensor(s, &s->out, 0);
+static void place_run_and_compare(one_step *s, const char *how) {
+  for (uint32_t i = 0; i < s->step.n_in; i++) place_random_tensor(s, &s->in[i], 0);
+  place_random_tensor(s, &s->out, 0);
   run_and_compare(s, how);
 }
 
@@ -213,8 +214,8 @@ static void test_row_lengths(const kernel *k) {
   static const int64_t lengths[] = {0, 1, 3, 4, 5, 8, 17, 259};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
     one_step s;
-    begin_step(&s, k, 1, &lengths[i]);
-    place_and_compare(&s, "a line");
+    describe_dense_step(&s, k, 1, &lengths[i]);
+    place_run_and_compare(&s, "a line");
   }
 }
 
@@ -224,9 +225,9 @@ static void test_unaligned_operands(const kernel *k) {
   const int64_t n = 37;
   for (uint32_t late = 0; late <= k->n_in; late++) {
     one_step s;
-    begin_step(&s, k, 1, &n);
-    for (uint32_t i = 0; i < k->n_in; i++) place_tensor(&s, &s.in[i], late == i);
-    place_tensor(&s, &s.out, late == k->n_in);
+    describe_dense_step(&s, k, 1, &n);
+    for (uint32_t i = 0; i < k->n_in; i++) place_random_tensor(&s, &s.in[i], late == i);
+    place_random_tensor(&s, &s.out, late == k->n_in);
     run_and_compare(&s, "not aligned");
   }
 }
@@ -238,8 +239,8 @@ static void test_in_place(const kernel *k) {
   for (uint32_t over = 0; over < k->n_in; over++) {
     one_step s;
     if (vt_dtype_bytes(k->types[over]) != vt_dtype_bytes(k->result_type)) continue;
-    begin_step(&s, k, 2, dim);
-    for (uint32_t i = 0; i < k->n_in; i++) place_tensor(&s, &s.in[i], 0);
+    describe_dense_step(&s, k, 2, dim);
+    for (uint32_t i = 0; i < k->n_in; i++) place_random_tensor(&s, &s.in[i], 0);
     s.out.offset = s.in[over].offset;
     run_and_compare(&s, "in place");
   }
@@ -253,11 +254,11 @@ static void test_broadcast_operands(const kernel *k) {
     const int64_t *dim = shapes[i % 2], column[2] = {dim[0], 1};
     const uint32_t which = i / 6, how = i / 2 % 3;
     one_step s;
-    begin_step(&s, k, 2, dim);
+    describe_dense_step(&s, k, 2, dim);
     s.in[which] = how == 0   ? dense_tensor(k->types[which], 0, dim)
                   : how == 1 ? dense_tensor(k->types[which], 1, dim + 1)
                              : dense_tensor(k->types[which], 2, column);
-    place_and_compare(&s, how == 0 ? "one number" : how == 1 ? "a row" : "a column");
+    place_run_and_compare(&s, how == 0 ? "one number" : how == 1 ? "a row" : "a column");
   }
 }
 
@@ -265,35 +266,35 @@ static void test_broadcast_operands(const kernel *k) {
 static void test_operand_strides(const kernel *k) {
   static const int64_t cube[3] = {3, 4, 8}, many[8] = {2, 1, 2, 3, 1, 2, 2, 4};
   one_step s;
-  begin_step(&s, k, 3, cube);
+  describe_dense_step(&s, k, 3, cube);
   s.in[0].stride[0] = 1;
   s.in[0].stride[1] = 24;
   s.in[0].stride[2] = 3;
-  place_and_compare(&s, "transposed");
-  begin_step(&s, k, 3, cube);
+  place_run_and_compare(&s, "transposed");
+  describe_dense_step(&s, k, 3, cube);
   s.in[k->n_in - 1].stride[2] = -1;
   s.in[k->n_in - 1].stride[0] = -32;
-  place_and_compare(&s, "backwards");
-  begin_step(&s, k, 3, cube);
+  place_run_and_compare(&s, "backwards");
+  describe_dense_step(&s, k, 3, cube);
   s.out.stride[0] = 80;
   s.out.stride[1] = 16;
-  place_and_compare(&s, "gaps between rows");
-  begin_step(&s, k, 3, cube);
+  place_run_and_compare(&s, "gaps between rows");
+  describe_dense_step(&s, k, 3, cube);
   s.in[0].stride[0] = 39;
   s.in[0].stride[1] = 9;
-  place_and_compare(&s, "rows that are not aligned");
-  begin_step(&s, k, 3, cube);
+  place_run_and_compare(&s, "rows that are not aligned");
+  describe_dense_step(&s, k, 3, cube);
   s.out.stride[0] = 130;
   s.out.stride[1] = 33;
   s.out.stride[2] = 4;
-  place_and_compare(&s, "gaps between elements");
-  begin_step(&s, k, 8, many);
+  place_run_and_compare(&s, "gaps between elements");
+  describe_dense_step(&s, k, 8, many);
   s.in[0] = dense_tensor(k->types[0], 6, many + 2);
   s.in[0].dim[0] = 1;
   s.in[0].stride[0] = 0;
-  place_and_compare(&s, "many axes");
-  begin_step(&s, k, 0, many);
-  place_and_compare(&s, "no axes");
+  place_run_and_compare(&s, "many axes");
+  describe_dense_step(&s, k, 0, many);
+  place_run_and_compare(&s, "no axes");
 }
 
 static void test_all_layouts(const kernel *k) {
@@ -328,7 +329,7 @@ static const struct {
 #undef VT_MAP
 };
 
-static void test_rows_of_maps_def(void) {
+static void test_kernels_of_maps_def(void) {
   static const vt_attr_none none = {.size = sizeof none};
   for (int r = 0; r < VT_MAPS; r++)
     for (uint32_t t = VT_DTYPE_F32; t <= VT_DTYPE_BF16; t++) {
@@ -364,14 +365,14 @@ static const uint32_t hard[] = {
 #include "hard.def"
     0, 0x80000000u, 1, 0x807fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0xffa00001u};
 
-static void test_hard_inputs_of(uint32_t op) {
+static void test_function_on_hard_inputs(uint32_t op) {
   static const vt_attr_none none = {.size = sizeof none};
   const int64_t n = sizeof hard / sizeof *hard + 4096;
   const kernel k = {op, 1, {VT_DTYPE_F32}, VT_DTYPE_F32, &none, sizeof none};
   one_step s;
-  begin_step(&s, &k, 1, &n);
-  place_tensor(&s, &s.in[0], 0);
-  place_tensor(&s, &s.out, 0);
+  describe_dense_step(&s, &k, 1, &n);
+  place_random_tensor(&s, &s.in[0], 0);
+  place_random_tensor(&s, &s.out, 0);
   memcpy(arena + s.in[0].offset, hard, sizeof hard);
   for (uint32_t i = 0; i < 4096; i++) {
     const uint32_t u = i * 1048573u;
@@ -381,7 +382,7 @@ static void test_hard_inputs_of(uint32_t op) {
 }
 
 static void test_hard_inputs(void) {
-#define VT_FUNCTION(name, estimate, oracle) test_hard_inputs_of(VT_OP_##name);
+#define VT_FUNCTION(name, estimate, oracle) test_function_on_hard_inputs(VT_OP_##name);
 #include "functions.def"
 #undef VT_FUNCTION
 }
@@ -393,8 +394,8 @@ static void test_more_elements_than_threads(void) {
   const kernel k = {VT_OP_add, 2, {VT_DTYPE_I8, VT_DTYPE_I8}, VT_DTYPE_I8, &none, sizeof none};
   const int64_t n = 300003;
   one_step s;
-  begin_step(&s, &k, 1, &n);
-  place_and_compare(&s, "long");
+  describe_dense_step(&s, &k, 1, &n);
+  place_run_and_compare(&s, "long");
 }
 
 int main(void) {
@@ -403,7 +404,7 @@ int main(void) {
   api = vt_cuda_query(&host);
   if (api->device_open(&host, 0, &device) != VT_OK) return 77;
   CHECK(api->buffer_new(device, ARENA, &buffer) == VT_OK);
-  test_rows_of_maps_def();
+  test_kernels_of_maps_def();
   test_select();
   test_casts();
   test_hard_inputs();

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_conv_test.c - convolutions of all kinds on a GPU have the bits of the reference kernels:
  * random sizes, strides, dilations, padding and groups, the sizes at which the algorithm changes,
- * and every tile against the reference. Skipped without a device. */
+ * and every tile against the reference. A function try_... that returns a number returns how many
+ * cases it ran: none if the windows do not fit. Skipped without a device. */
 #include "cuda_conv.h"
 #include "device_trial_test.h"
 
@@ -32,8 +33,8 @@ static geometry random_geometry(void) {
   return g;
 }
 
-static int64_t window_extent(const geometry *g, uint32_t i) {
-  return (g->kernel[i] - 1) * g->dilation[i] + 1;
+static int64_t dilated_kernel_length(const geometry *g, uint32_t axis) {
+  return (g->kernel[axis] - 1) * g->dilation[axis] + 1;
 }
 static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
@@ -48,23 +49,24 @@ static void join_dims(int64_t first, int64_t second, const int64_t *rest, uint32
 }
 
 /* Adds the operands a and b and the result y to the trial; returns the offset of the result. */
-static uint64_t add_tensors(device *d, trial *t, const geometry *g, uint32_t dtype,
-                            const int64_t *a, const int64_t *b, const int64_t *y) {
+static uint64_t add_operands_and_result(device *d, trial *t, const geometry *g, uint32_t dtype,
+                                        const int64_t *a_dim, const int64_t *b_dim,
+                                        const int64_t *y_dim) {
   const int64_t outputs = g->rows * g->groups;
   t->n_in = g->bias ? 3 : 2;
-  t->in[0] = view_random(d, dtype, g->axes + 2, a, g->wild, 0);
-  t->in[1] = view_random(d, dtype, g->axes + 2, b, g->wild, 0);
-  if (g->bias) t->in[2] = view_random(d, dtype, 1, &outputs, g->wild, 0);
+  t->in[0] = add_random_layout_tensor(d, dtype, g->axes + 2, a_dim, g->wild, 0);
+  t->in[1] = add_random_layout_tensor(d, dtype, g->axes + 2, b_dim, g->wild, 0);
+  if (g->bias) t->in[2] = add_random_layout_tensor(d, dtype, 1, &outputs, g->wild, 0);
   const uint64_t first = d->used;
-  t->out = view_random(d, dtype, g->axes + 2, y, 0, 1);
+  t->out = add_random_layout_tensor(d, dtype, g->axes + 2, y_dim, 0, 1);
   return first;
 }
 
 /* ---- conv ---- */
 
-static int count_positions(const geometry *g, int64_t *places) {
+static int compute_output_dims(const geometry *g, int64_t *places) {
   for (uint32_t i = 0; i < g->axes; i++) {
-    const int64_t space = g->dim[i] + g->low[i] + g->high[i] - window_extent(g, i);
+    const int64_t space = g->dim[i] + g->low[i] + g->high[i] - dilated_kernel_length(g, i);
     if (space < 0) return 0;
     places[i] = space / g->stride[i] + 1;
   }
@@ -80,23 +82,23 @@ static vt_attr_conv conv_attrs(const geometry *g) {
                         .groups = g->groups};
 }
 
-static uint64_t add_conv(device *d, trial *t, const geometry *g, uint32_t dtype,
-                         const vt_attr_conv *a, const int64_t *places) {
+static uint64_t begin_conv_trial(device *d, trial *t, const geometry *g, uint32_t dtype,
+                                 const vt_attr_conv *a, const int64_t *places) {
   int64_t x[5], w[5], y[5];
   join_dims(g->images, g->depth * g->groups, g->dim, g->axes, x);
   join_dims(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
   join_dims(g->images, g->rows * g->groups, places, g->axes, y);
   *t = (trial){.op = VT_OP_conv, .attrs = a};
-  return add_tensors(d, t, g, dtype, x, w, y);
+  return add_operands_and_result(d, t, g, dtype, x, w, y);
 }
 
 static int try_conv(device *d, const geometry *g, uint32_t dtype) {
   const vt_attr_conv a = conv_attrs(g);
   int64_t places[3];
   trial t;
-  if (!count_positions(g, places)) return 0;
-  const uint64_t first = add_conv(d, &t, g, dtype, &a, places);
-  trial_run(d, &t, first, "conv");
+  if (!compute_output_dims(g, places)) return 0;
+  const uint64_t first = begin_conv_trial(d, &t, g, dtype, &a, places);
+  trial_run_and_compare(d, &t, first, "conv");
   return 1;
 }
 
@@ -107,7 +109,7 @@ typedef struct one_variant {
   vt_cuda_variant variant;
 } one_variant;
 
-static int describe_conv(const vt_cuda_call *c, vt_gpu_conv *out) {
+static int describe_tiled_conv(const vt_cuda_call *c, vt_gpu_conv *out) {
   const vt_attr_conv *a = c->attrs;
   const vt_window_lists l = {
       .stride = &a->stride, .dilation = &a->dilation, .low = &a->low, .high = &a->high};
@@ -116,12 +118,12 @@ static int describe_conv(const vt_cuda_call *c, vt_gpu_conv *out) {
     s.bias = c->in[2].data;
     s.bias_step = c->in[2].stride[0];
   }
-  return vt_cuda_conv_tiled(c, &s, out);
+  return vt_cuda_conv_describe_tiled(c, &s, out);
 }
 
 static vt_status issue_variant(vt_cuda_call *c, const void *context) {
   vt_gpu_conv v;
-  CHECK(describe_conv(c, &v));
+  CHECK(describe_tiled_conv(c, &v));
   return vt_cuda_conv_run_variant(c, &v, &((const one_variant *)context)->variant);
 }
 
@@ -135,21 +137,22 @@ static int try_tile_variants(device *d, const geometry *g, uint32_t dtype, uint3
   one_variant w = {.g = g};
   int n = 0;
   char what[80];
-  if (!count_positions(g, places)) return 0;
-  const uint64_t first = add_conv(d, &t, g, dtype, &a, places);
+  if (!compute_output_dims(g, places)) return 0;
+  const uint64_t first = begin_conv_trial(d, &t, g, dtype, &a, places);
   const vt_cuda_call c = {.traits = vt_cuda_card_traits(d->dev->card),
                           .in = t.in,
                           .n_in = t.n_in,
                           .out = &t.out,
                           .attrs = &a};
-  if (describe_conv(&c, &v)) {
-    trial_begin(d, &t, first);
-    for (; vt_cuda_conv_variant(c.traits, dtype, &v, (uint32_t)n, &w.variant); n++) {
+  if (describe_tiled_conv(&c, &v)) {
+    trial_compute_expected(d, &t, first);
+    for (; vt_cuda_conv_variant_at(c.traits, dtype, &v, (uint32_t)n, &w.variant); n++) {
       if (w.variant.tile < first_tile) continue;
       snprintf(what, sizeof what, "conv, tile %u, slices of %lld", w.variant.tile,
                (long long)w.variant.slice);
-      run_device(d, &t, vt_cuda_conv_variant_scratch(dtype, &v, &w.variant), issue_variant, &w);
-      trial_end(d, &t, first, what);
+      run_trial_on_device(d, &t, vt_cuda_conv_variant_scratch(dtype, &v, &w.variant), issue_variant,
+                          &w);
+      trial_compare_results(d, &t, first, what);
     }
   }
   d->used = 0;
@@ -158,11 +161,11 @@ static int try_tile_variants(device *d, const geometry *g, uint32_t dtype, uint3
 
 /* ---- the others ---- */
 
-static int try_transpose(device *d, const geometry *g, uint32_t dtype) {
+static int try_conv_transpose(device *d, const geometry *g, uint32_t dtype) {
   int64_t out[3], x[5], w[5], y[5];
   trial t;
   for (uint32_t i = 0; i < g->axes; i++) {
-    out[i] = (g->dim[i] - 1) * g->stride[i] - g->low[i] - g->high[i] + window_extent(g, i);
+    out[i] = (g->dim[i] - 1) * g->stride[i] - g->low[i] - g->high[i] + dilated_kernel_length(g, i);
     if (out[i] < 0) return 0;
   }
   const vt_attr_conv_transpose a = {.size = sizeof a,
@@ -175,8 +178,8 @@ static int try_transpose(device *d, const geometry *g, uint32_t dtype) {
   join_dims(g->depth * g->groups, g->rows, g->kernel, g->axes, w);
   join_dims(g->images, g->rows * g->groups, out, g->axes, y);
   t = (trial){.op = VT_OP_conv_transpose, .attrs = &a};
-  const uint64_t first = add_tensors(d, &t, g, dtype, x, w, y);
-  trial_run(d, &t, first, "conv_transpose");
+  const uint64_t first = add_operands_and_result(d, &t, g, dtype, x, w, y);
+  trial_run_and_compare(d, &t, first, "conv_transpose");
   return 1;
 }
 
@@ -197,8 +200,8 @@ static int try_weight_grad(device *d, geometry *g, uint32_t dtype) {
   join_dims(g->rows * g->groups, g->depth, g->kernel, g->axes, w);
   g->bias = 0;
   t = (trial){.op = VT_OP_conv_weight_grad, .attrs = &a};
-  const uint64_t first = add_tensors(d, &t, g, dtype, x, dy, w);
-  trial_run(d, &t, first, "conv_weight_grad");
+  const uint64_t first = add_operands_and_result(d, &t, g, dtype, x, dy, w);
+  trial_run_and_compare(d, &t, first, "conv_weight_grad");
   return 1;
 }
 
@@ -217,7 +220,7 @@ static void try_random_convs(device *d) {
     const uint32_t dtype = i % 3 ? VT_DTYPE_F32 : VT_DTYPE_F64;
     tried[0] += try_conv(d, &g, dtype);
     tried[1] += try_tile_variants(d, &g, dtype, 0) > 0;
-    tried[2] += try_transpose(d, &g, dtype);
+    tried[2] += try_conv_transpose(d, &g, dtype);
     tried[3] += try_weight_grad(d, &g, dtype);
   }
   for (int i = 0; i < 4; i++) CHECK(tried[i] > 0);
@@ -273,7 +276,7 @@ static void try_single_taps(device *d) {
 }
 
 /* Tries windows that only read padding, results without taps, and empty tensors. */
-static void try_edge_cases(device *d) {
+static void try_padding_only_and_empty(device *d) {
   geometry g = {.axes = 1,
                 .images = 1,
                 .groups = 1,
@@ -291,10 +294,10 @@ static void try_edge_cases(device *d) {
   g.low[0] = 0;
   g.high[0] = 0;
   /* the stride is larger than the kernel, so some results have no tap */
-  CHECK(try_transpose(d, &g, VT_DTYPE_F32));
+  CHECK(try_conv_transpose(d, &g, VT_DTYPE_F32));
   g.depth = 0;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
-  CHECK(try_transpose(d, &g, VT_DTYPE_F32));
+  CHECK(try_conv_transpose(d, &g, VT_DTYPE_F32));
   g.depth = 1;
   g.images = 0;
   CHECK(try_conv(d, &g, VT_DTYPE_F32));
@@ -304,12 +307,12 @@ static void try_edge_cases(device *d) {
 int main(void) {
   device d;
   vt_fpenv env;
-  if (!device_begin(&d, &env)) return 77;
+  if (!test_device_open(&d, &env)) return 77;
   try_random_convs(&d);
   try_long_contractions(&d);
   try_single_taps(&d);
-  try_edge_cases(&d);
+  try_padding_only_and_empty(&d);
   vt_fpenv_leave(&env);
-  device_end(&d);
+  test_device_close(&d);
   TEST_DONE();
 }

@@ -50,34 +50,35 @@ static int merge_strides(const int64_t *dim, const int64_t *stride, int n, int64
   return 1;
 }
 
-static int weight_stride(const vt_gpu_direct_conv *s, int64_t *out) {
+static int merged_weight_stride(const vt_gpu_direct_conv *s, int64_t *out) {
   const vt_gpu_direct_conv_axis *x = s->axis;
   const int64_t dim[] = {s->depth, x[0].taps, x[1].taps, x[2].taps};
   const int64_t stride[] = {s->w_channel, x[0].weight, x[1].weight, x[2].weight};
   return merge_strides(dim, stride, 4, out);
 }
 
-static int output_stride(const vt_gpu_direct_conv *s, int64_t *out) {
+static int merged_output_stride(const vt_gpu_direct_conv *s, int64_t *out) {
   const vt_gpu_direct_conv_axis *x = s->axis;
   const int64_t dim[] = {x[0].places, x[1].places, x[2].places};
   const int64_t stride[] = {x[0].out, x[1].out, x[2].out};
   return merge_strides(dim, stride, 3, out);
 }
 
-static int64_t count_positions(const vt_gpu_direct_conv *s) {
+static int64_t count_output_positions(const vt_gpu_direct_conv *s) {
   return s->axis[0].places * s->axis[1].places * s->axis[2].places;
 }
 
 /* Returns 1 if, along this axis with a single tap, no output position reads padding. */
-static int reads_no_padding(const vt_gpu_direct_conv_axis *a) {
+static int single_tap_reads_no_padding(const vt_gpu_direct_conv_axis *a) {
   return a->classes == 0 && a->base == 0 && (a->places - 1) * a->step < a->dim;
 }
 
-int vt_cuda_conv_product(const vt_gpu_direct_conv *s, vt_gpu_gemm *out) {
+int vt_cuda_conv_describe_gemm(const vt_gpu_direct_conv *s, vt_gpu_gemm *out) {
   const vt_gpu_direct_conv_axis *last = &s->axis[VT_GPU_AXES - 1];
-  if (s->groups != 1 || count_positions(s) != last->places || s->length != s->depth) return 0;
+  if (s->groups != 1 || count_output_positions(s) != last->places || s->length != s->depth)
+    return 0;
   for (int i = 0; i < VT_GPU_AXES; i++)
-    if (!reads_no_padding(&s->axis[i])) return 0;
+    if (!single_tap_reads_no_padding(&s->axis[i])) return 0;
   *out = (vt_gpu_gemm){.a = {.data = s->w, .across = s->w_row, .along = s->w_channel},
                        .b = {.data = s->x,
                              .across = last->stride * last->step,
@@ -98,7 +99,7 @@ int vt_cuda_conv_product(const vt_gpu_direct_conv *s, vt_gpu_gemm *out) {
   return 1;
 }
 
-static void set_gather(const vt_gpu_direct_conv *s, vt_gpu_conv *v) {
+static void set_gather_fields(const vt_gpu_direct_conv *s, vt_gpu_conv *v) {
   v->x = s->x;
   v->x_image = s->x_image;
   v->x_group = s->x_group;
@@ -116,9 +117,11 @@ static void set_gather(const vt_gpu_direct_conv *s, vt_gpu_conv *v) {
   }
 }
 
-int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gpu_conv *out) {
+int vt_cuda_conv_describe_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s,
+                                vt_gpu_conv *out) {
   int64_t along, column;
-  if (!s->small || s->rows < LEAST_ROWS || !weight_stride(s, &along) || !output_stride(s, &column))
+  if (!s->small || s->rows < LEAST_ROWS || !merged_weight_stride(s, &along) ||
+      !merged_output_stride(s, &column))
     return 0;
   for (int i = 0; i < VT_GPU_AXES; i++)
     if (s->axis[i].classes != 0) return 0;
@@ -135,12 +138,12 @@ int vt_cuda_conv_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv *s, vt_gp
                              .bias_row = s->bias_step,
                              .bias_group = s->rows * s->bias_step,
                              .m = s->rows,
-                             .n = count_positions(s),
+                             .n = count_output_positions(s),
                              .k = s->length,
                              .products = s->images * s->groups,
                              .dim = {s->images, s->groups},
                              .rank = 2}};
-  set_gather(s, out);
+  set_gather_fields(s, out);
   (void)c;
   return 1;
 }
@@ -159,8 +162,8 @@ static int64_t count_tiles(const vt_gpu_conv *v, const tile *t) {
 
 /* Estimates the cycles of a variant. Resident thread blocks share a multiprocessor's speed; one
  * block with few warps cannot reach that speed. */
-static double variant_cost(const vt_cuda_traits *traits, const vt_gpu_conv *v,
-                           const vt_cuda_variant *variant) {
+static double variant_cycles(const vt_cuda_traits *traits, const vt_gpu_conv *v,
+                             const vt_cuda_variant *variant) {
   const tile *t = &tiles[variant->tile];
   const int64_t slices = slices_of_k(v, variant), n = count_tiles(v, t) * slices;
   const int64_t k = slices == 1 ? v->g.k : vt_cuda_min(v->g.k, variant->slice * VT_GPU_BLOCK);
@@ -181,8 +184,8 @@ static double variant_cost(const vt_cuda_traits *traits, const vt_gpu_conv *v,
 
 /* A variant is a tile and a slice of k, which is one block of 256, or 8 or 64 blocks, that is
  * complete groups. */
-int vt_cuda_conv_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_conv *v,
-                         uint32_t i, vt_cuda_variant *out) {
+int vt_cuda_conv_variant_at(const vt_cuda_traits *traits, uint32_t dtype, const vt_gpu_conv *v,
+                            uint32_t index, vt_cuda_variant *out) {
   static const int64_t slices[] = {0, 1, VT_GPU_GROUP, VT_GPU_GROUP * VT_GPU_GROUP};
   for (uint32_t t = 0; t < TILES; t++)
     for (uint32_t u = 0; u < sizeof slices / sizeof *slices; u++) {
@@ -190,7 +193,7 @@ int vt_cuda_conv_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_
       const int64_t n = slices_of_k(v, &variant);
       if (tiles[t].bytes != vt_cuda_bytes_of(dtype) || tiles[t].shared > traits->shared) continue;
       if ((u > 0 && (n < 2 || n > MAX_SLICES)) || count_tiles(v, &tiles[t]) > INT32_MAX) continue;
-      if (i-- == 0) {
+      if (index-- == 0) {
         *out = variant;
         return 1;
       }
@@ -201,8 +204,8 @@ int vt_cuda_conv_variant(const vt_cuda_traits *traits, uint32_t dtype, const vt_
 static vt_cuda_variant choose_variant(const vt_cuda_call *c, const vt_gpu_conv *v) {
   vt_cuda_variant best = {0}, variant;
   double least = -1;
-  for (uint32_t i = 0; vt_cuda_conv_variant(c->traits, c->out->dtype, v, i, &variant); i++) {
-    const double cost = variant_cost(c->traits, v, &variant);
+  for (uint32_t i = 0; vt_cuda_conv_variant_at(c->traits, c->out->dtype, v, i, &variant); i++) {
+    const double cost = variant_cycles(c->traits, v, &variant);
     if (least < 0 || cost < least) {
       best = variant;
       least = cost;
@@ -212,7 +215,7 @@ static vt_cuda_variant choose_variant(const vt_cuda_call *c, const vt_gpu_conv *
 }
 
 /* Returns how many levels of sums are stored in scratch: all but the first and the last. */
-static int64_t stored_levels(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
+static int64_t count_stored_levels(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
   int64_t top = 0;
   for (int64_t most = VT_GPU_GROUP; most < blocks_of_k(v); most *= VT_GPU_GROUP) top++;
   return variant->slice != 0 || top < 2 ? 0 : top - 1;
@@ -223,13 +226,14 @@ uint64_t vt_cuda_conv_variant_scratch(uint32_t dtype, const vt_gpu_conv *v,
   const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)slices_of_k(v, variant);
   const tile *t = &tiles[variant->tile];
   if (slices > 1) return slices * (uint64_t)(v->g.products * v->g.m * v->g.n) * bytes;
-  return (uint64_t)(count_tiles(v, t) * stored_levels(v, variant) * t->rows * t->columns) * bytes;
+  return (uint64_t)(count_tiles(v, t) * count_stored_levels(v, variant) * t->rows * t->columns) *
+         bytes;
 }
 
 /* ---- launches ---- */
 
 /* Sets y_wide: results are stored 16 bytes at a time if all rows are aligned and whole. */
-static void set_wide_stores(vt_gpu_conv *v, uint32_t dtype) {
+static void decide_wide_stores(vt_gpu_conv *v, uint32_t dtype) {
   vt_gpu_gemm *g = &v->g;
   const int64_t each = 16 / (int64_t)vt_cuda_bytes_of(dtype);
   g->y_wide = g->y_column == 1 && g->n % each == 0 && g->y_row % each == 0 &&
@@ -245,8 +249,8 @@ vt_status vt_cuda_conv_run_variant(vt_cuda_call *c, const vt_gpu_conv *v,
   now.g.levels = c->work;
   now.g.tiles_m = (uint32_t)vt_cuda_ceil_div(v->g.m, t->rows);
   now.g.tiles_n = (uint32_t)vt_cuda_ceil_div(v->g.n, t->columns);
-  if (slices > 1) vt_cuda_gemm_to_partials(&now.g, c->work);
-  set_wide_stores(&now, c->out->dtype);
+  if (slices > 1) vt_cuda_gemm_redirect_to_partials(&now.g, c->work);
+  decide_wide_stores(&now, c->out->dtype);
   const vt_cuda_grid grid = {(uint32_t)count_tiles(v, t), (uint32_t)slices, 1, t->threads,
                              t->shared};
   if (slices == 1) return vt_cuda_launch_product(c, t->kernel, grid, &now, sizeof now);
@@ -259,7 +263,7 @@ uint64_t vt_cuda_conv_scratch(const vt_cuda_call *c, const vt_gpu_conv *v) {
   return vt_cuda_conv_variant_scratch(c->out->dtype, v, &variant);
 }
 
-uint32_t vt_cuda_conv_kernel(const vt_cuda_call *c, const vt_gpu_conv *v) {
+uint32_t vt_cuda_conv_result_kernel(const vt_cuda_call *c, const vt_gpu_conv *v) {
   const vt_cuda_variant variant = choose_variant(c, v);
   return slices_of_k(v, &variant) > 1 ? vt_cuda_gemm_sum_kernel(c->out->dtype)
                                       : tiles[variant.tile].kernel;

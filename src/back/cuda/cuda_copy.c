@@ -7,7 +7,7 @@
 #include "cuda_walk.h"
 #include "gpu_copy.h"
 
-vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i) {
+vt_view vt_cuda_subview_at(const vt_view *v, uint32_t axis, int64_t i) {
   vt_view at = *v;
   at.rank--;
   at.data = (char *)v->data + i * v->stride[axis] * (int64_t)vt_cuda_bytes_of(v->dtype);
@@ -21,11 +21,12 @@ vt_view vt_cuda_view_at(const vt_view *v, uint32_t axis, int64_t i) {
 
 /* ---- pieces ---- */
 
-/* Returns 1 if operand k begins at a multiple of two elements and has even strides on all axes but
- * the last, so that pairs of elements are aligned. */
-static int are_pairs_aligned(const vt_gpu_walk *w, uint32_t k, const void *data, uint32_t bytes) {
-  int paired = (uintptr_t)data % (2 * bytes) == 0;
-  for (uint32_t i = 0; i + 1 < w->rank; i++) paired = paired && w->stride[k][i] % 2 == 0;
+/* Returns 1 if the operand begins at a multiple of two elements and has even strides on all axes
+ * but the last, so that pairs of elements are aligned. */
+static int are_pairs_aligned(const vt_gpu_walk *w, uint32_t operand, const void *data,
+                             uint32_t element_bytes) {
+  int paired = (uintptr_t)data % (2 * element_bytes) == 0;
+  for (uint32_t i = 0; i + 1 < w->rank; i++) paired = paired && w->stride[operand][i] % 2 == 0;
   return paired;
 }
 
@@ -50,14 +51,14 @@ uint32_t vt_cuda_merge_pieces(vt_gpu_walk *w, uint32_t n, const void *const *dat
 /* fewest rows and columns that are transposed in tiles: with less, most of a tile would be empty */
 enum { LEAST_EXTENT = 8 };
 
-static int find_contiguous_axis(const vt_gpu_walk *w, uint32_t k) {
+static int find_long_contiguous_axis(const vt_gpu_walk *w, uint32_t operand) {
   for (uint32_t i = w->rank; i-- > 0;)
-    if (w->stride[k][i] == 1 && w->dim[i] >= LEAST_EXTENT) return (int)i;
+    if (w->stride[operand][i] == 1 && w->dim[i] >= LEAST_EXTENT) return (int)i;
   return -1;
 }
 
 /* Returns the walk without two of its axes. */
-static vt_gpu_walk without_axes(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
+static vt_gpu_walk without_two_axes(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
   vt_gpu_walk left = {.n = w->n / w->dim[a] / w->dim[b], .small = w->small};
   for (uint32_t i = 0; i < w->rank; i++) {
     if (i == a || i == b) continue;
@@ -69,10 +70,10 @@ static vt_gpu_walk without_axes(const vt_gpu_walk *w, uint32_t a, uint32_t b) {
 }
 
 /* Returns 1 if the copy is a transpose, with the kernel's arguments in *out. */
-static int find_transpose(const vt_gpu_copy *a, vt_gpu_transpose *out) {
+static int describe_as_transpose(const vt_gpu_copy *a, vt_gpu_transpose *out) {
   const vt_gpu_walk *w = &a->walk;
   if (w->n == 0) return 0;
-  const int column = find_contiguous_axis(w, 0), row = find_contiguous_axis(w, 1);
+  const int column = find_long_contiguous_axis(w, 0), row = find_long_contiguous_axis(w, 1);
   if (column < 0 || row < 0 || column == row) return 0;
   *out = (vt_gpu_transpose){.to = a->to,
                             .from = a->from,
@@ -80,15 +81,15 @@ static int find_transpose(const vt_gpu_copy *a, vt_gpu_transpose *out) {
                             .columns = w->dim[column],
                             .to_row = w->stride[0][row],
                             .from_column = w->stride[1][column],
-                            .walk = without_axes(w, (uint32_t)row, (uint32_t)column)};
+                            .walk = without_two_axes(w, (uint32_t)row, (uint32_t)column)};
   return 1;
 }
 
-static vt_status run_transpose(vt_cuda_call *c, const vt_gpu_transpose *a, uint32_t bytes) {
+static vt_status run_transpose(vt_cuda_call *c, const vt_gpu_transpose *a, uint32_t element_bytes) {
   const int64_t squares = a->walk.n * vt_cuda_ceil_div(a->rows, VT_GPU_TRANSPOSE_TILE) *
                           vt_cuda_ceil_div(a->columns, VT_GPU_TRANSPOSE_TILE);
   const vt_cuda_grid grid = vt_cuda_grid_over(c, squares * 256, 1, 256);
-  return vt_cuda_launch(c, VT_CUDA_SIZES(transpose)[bytes], grid, a);
+  return vt_cuda_launch(c, VT_CUDA_SIZES(transpose)[element_bytes], grid, a);
 }
 
 /* ---- copies ---- */
@@ -100,8 +101,8 @@ vt_status vt_cuda_copy_view(vt_cuda_call *c, const vt_view *to, const vt_view *f
   vt_gpu_copy args = {.to = to->data, .from = from->data, .walk = vt_cuda_walk(all, 2)};
   vt_gpu_transpose transpose;
   if (vt_cuda_is_dense(to) && vt_cuda_is_dense(from))
-    return vt_cuda_copy_bytes(c, to->data, from->data, (uint64_t)args.walk.n * bytes);
-  if (find_transpose(&args, &transpose)) return run_transpose(c, &transpose, bytes);
+    return vt_cuda_copy_on_device(c, to->data, from->data, (uint64_t)args.walk.n * bytes);
+  if (describe_as_transpose(&args, &transpose)) return run_transpose(c, &transpose, bytes);
   bytes = vt_cuda_merge_pieces(&args.walk, 2, data, bytes);
   return vt_cuda_launch(c, VT_CUDA_SIZES_TO_16(copy)[bytes],
                         vt_cuda_grid_over(c, args.walk.n, 4, 256), &args);

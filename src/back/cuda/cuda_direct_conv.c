@@ -18,7 +18,7 @@ int64_t vt_cuda_direct_conv_output_count(const vt_gpu_direct_conv *s) {
 }
 
 /* Adds |a|*n to *sum; returns 0 if the sum would not fit in 31 bits. */
-static int add_bounded(int64_t *sum, int64_t a, int64_t n) {
+static int add_product_if_31_bits(int64_t *sum, int64_t a, int64_t n) {
   const int64_t most = INT32_MAX, by = absolute(a);
   if (n <= 0 || by == 0) return 1;
   if (by > most || n > most || by * n > most - *sum) return 0;
@@ -26,27 +26,36 @@ static int add_bounded(int64_t *sum, int64_t a, int64_t n) {
   return 1;
 }
 
-static int fits_31_bits(const vt_gpu_direct_conv *s) {
+static int offsets_fit_31_bits(const vt_gpu_direct_conv *s) {
   int64_t x = 0, w = 0, y = 0, all = 1, k = 1;
   int fits = s->depth <= INT32_MAX;
-  fits &= add_bounded(&x, s->x_image, s->images) && add_bounded(&x, s->x_group, s->groups) &&
-          add_bounded(&x, s->x_channel, s->depth) && add_bounded(&w, s->w_group, s->groups) &&
-          add_bounded(&w, s->w_row, s->rows) && add_bounded(&w, s->w_channel, s->depth) &&
-          add_bounded(&y, s->y_image, s->images) && add_bounded(&y, s->y_group, s->groups) &&
-          add_bounded(&y, s->y_row, s->rows);
+  fits &= add_product_if_31_bits(&x, s->x_image, s->images) &&
+          add_product_if_31_bits(&x, s->x_group, s->groups) &&
+          add_product_if_31_bits(&x, s->x_channel, s->depth) &&
+          add_product_if_31_bits(&w, s->w_group, s->groups) &&
+          add_product_if_31_bits(&w, s->w_row, s->rows) &&
+          add_product_if_31_bits(&w, s->w_channel, s->depth) &&
+          add_product_if_31_bits(&y, s->y_image, s->images) &&
+          add_product_if_31_bits(&y, s->y_group, s->groups) &&
+          add_product_if_31_bits(&y, s->y_row, s->rows);
   for (int i = 0; fits && i < VT_GPU_AXES; i++) {
     const vt_gpu_direct_conv_axis *a = &s->axis[i];
     int64_t met = 0;
-    fits &= add_bounded(&met, a->step, a->places) && add_bounded(&met, a->delta, a->taps) &&
-            add_bounded(&met, a->base, 1) && add_bounded(&met, a->dim, 1) &&
-            add_bounded(&met, a->low, 1) && add_bounded(&met, a->dilation, a->kernel) &&
-            add_bounded(&met, a->conv_stride, 1);
-    fits &= add_bounded(&x, a->stride, met) && add_bounded(&w, a->weight, a->taps) &&
-            add_bounded(&w, a->w_one, a->kernel) && add_bounded(&y, a->out, a->places) &&
-            add_bounded(&y, a->y_one, a->conv_stride);
+    fits &= add_product_if_31_bits(&met, a->step, a->places) &&
+            add_product_if_31_bits(&met, a->delta, a->taps) &&
+            add_product_if_31_bits(&met, a->base, 1) && add_product_if_31_bits(&met, a->dim, 1) &&
+            add_product_if_31_bits(&met, a->low, 1) &&
+            add_product_if_31_bits(&met, a->dilation, a->kernel) &&
+            add_product_if_31_bits(&met, a->conv_stride, 1);
+    fits &= add_product_if_31_bits(&x, a->stride, met) &&
+            add_product_if_31_bits(&w, a->weight, a->taps) &&
+            add_product_if_31_bits(&w, a->w_one, a->kernel) &&
+            add_product_if_31_bits(&y, a->out, a->places) &&
+            add_product_if_31_bits(&y, a->y_one, a->conv_stride);
   }
   const int64_t factor[] = {s->images, s->groups, s->rows};
-  for (int i = 0; fits && i < 3; i++) fits = add_bounded(&(int64_t){0}, all *= factor[i], 1);
+  for (int i = 0; fits && i < 3; i++)
+    fits = add_product_if_31_bits(&(int64_t){0}, all *= factor[i], 1);
   for (int i = 0; fits && i < VT_GPU_AXES; i++) {
     all *= s->axis[i].places * vt_cuda_max(s->axis[i].classes, 1);
     fits = all <= INT32_MAX;
@@ -55,13 +64,13 @@ static int fits_31_bits(const vt_gpu_direct_conv *s) {
   return fits && k * s->depth <= INT32_MAX;
 }
 
-static void set_length_and_small(vt_gpu_direct_conv *s) {
+static void set_length_and_index_width(vt_gpu_direct_conv *s) {
   s->length = s->depth;
   for (int i = 0; i < VT_GPU_AXES; i++) s->length *= s->axis[i].taps;
-  s->small = (uint32_t)fits_31_bits(s);
+  s->small = (uint32_t)offsets_fit_31_bits(s);
 }
 
-static const void *bias_of(const vt_cuda_call *c, vt_gpu_direct_conv *s) {
+static const void *bias_and_step_of(const vt_cuda_call *c, vt_gpu_direct_conv *s) {
   if (c->n_in < 3) return NULL;
   s->bias_step = c->in[2].stride[0];
   return c->in[2].data;
@@ -69,15 +78,15 @@ static const void *bias_of(const vt_cuda_call *c, vt_gpu_direct_conv *s) {
 
 /* ---- conv ---- */
 
-static int is_single_tap(const vt_gpu_direct_conv_axis *a) {
+static int is_identity_axis(const vt_gpu_direct_conv_axis *a) {
   return a->taps == 1 && a->step == 1 && a->base == 0 && a->places == a->dim;
 }
 
 /* Merges neighbouring axes that have a single tap and no padding and are contiguous in x and y. */
-static void merge_axes(vt_gpu_direct_conv_axis axis[VT_GPU_AXES]) {
+static void merge_identity_axes(vt_gpu_direct_conv_axis axis[VT_GPU_AXES]) {
   for (int i = VT_GPU_AXES - 1; i-- > 0;) {
     vt_gpu_direct_conv_axis *a = &axis[i], *b = &axis[VT_GPU_AXES - 1];
-    if (!is_single_tap(a) || !is_single_tap(b)) return;
+    if (!is_identity_axis(a) || !is_identity_axis(b)) return;
     if (a->dim != 1 && (a->stride != b->stride * b->dim || a->out != b->out * b->dim)) return;
     b->dim *= a->dim;
     b->places = b->dim;
@@ -118,8 +127,8 @@ vt_gpu_direct_conv vt_cuda_direct_conv(const vt_cuda_call *c, const vt_window_li
                                                     .weight = w->stride[2 + i],
                                                     .out = y->stride[2 + i]};
   }
-  merge_axes(s.axis);
-  set_length_and_small(&s);
+  merge_identity_axes(s.axis);
+  set_length_and_index_width(&s);
   return s;
 }
 
@@ -136,44 +145,45 @@ static int64_t gcd(int64_t a, int64_t b) {
 
 /* Describes an axis of a transposed convolution with stride 1 as that of an ordinary convolution,
  * because one class contains all its outputs. */
-static vt_gpu_direct_conv_axis axis_of_stride_1(const vt_view *x, const vt_view *w,
-                                                const vt_view *y, uint32_t at, const vt_window *v) {
-  return (vt_gpu_direct_conv_axis){.dim = x->dim[at],
-                                   .stride = x->stride[at],
+static vt_gpu_direct_conv_axis transpose_axis_of_stride_1(const vt_view *x, const vt_view *w,
+                                                          const vt_view *y, uint32_t axis,
+                                                          const vt_window *window) {
+  return (vt_gpu_direct_conv_axis){.dim = x->dim[axis],
+                                   .stride = x->stride[axis],
                                    .step = 1,
-                                   .base = v->low,
-                                   .delta = -v->dilation,
-                                   .places = y->dim[at],
-                                   .taps = v->kernel,
-                                   .weight = w->stride[at],
-                                   .out = y->stride[at],
-                                   .outputs = y->dim[at],
-                                   .y_one = y->stride[at]};
+                                   .base = window->low,
+                                   .delta = -window->dilation,
+                                   .places = y->dim[axis],
+                                   .taps = window->kernel,
+                                   .weight = w->stride[axis],
+                                   .out = y->stride[axis],
+                                   .outputs = y->dim[axis],
+                                   .y_one = y->stride[axis]};
 }
 
-static vt_gpu_direct_conv_axis axis_with_classes(const vt_view *x, const vt_view *w,
-                                                 const vt_view *y, uint32_t at,
-                                                 const vt_window *v) {
-  const int64_t common = gcd(v->stride, v->dilation), period = v->stride / common;
-  const int64_t taps = vt_cuda_ceil_div(v->kernel, period),
-                places = vt_cuda_ceil_div(y->dim[at], v->stride);
-  return (vt_gpu_direct_conv_axis){.dim = x->dim[at],
-                                   .stride = x->stride[at],
+static vt_gpu_direct_conv_axis transpose_axis_with_classes(const vt_view *x, const vt_view *w,
+                                                           const vt_view *y, uint32_t axis,
+                                                           const vt_window *window) {
+  const int64_t common = gcd(window->stride, window->dilation), period = window->stride / common;
+  const int64_t taps = vt_cuda_ceil_div(window->kernel, period),
+                places = vt_cuda_ceil_div(y->dim[axis], window->stride);
+  return (vt_gpu_direct_conv_axis){.dim = x->dim[axis],
+                                   .stride = x->stride[axis],
                                    .step = 1,
-                                   .delta = -(v->dilation / common),
+                                   .delta = -(window->dilation / common),
                                    .places = places,
                                    .taps = taps,
-                                   .weight = taps > 1 ? period * w->stride[at] : 0,
-                                   .out = places > 1 ? v->stride * y->stride[at] : 0,
-                                   .classes = vt_cuda_min(v->kernel, period),
+                                   .weight = taps > 1 ? period * w->stride[axis] : 0,
+                                   .out = places > 1 ? window->stride * y->stride[axis] : 0,
+                                   .classes = vt_cuda_min(window->kernel, period),
                                    .period = period,
-                                   .conv_stride = v->stride,
-                                   .dilation = v->dilation,
-                                   .low = v->low,
-                                   .kernel = v->kernel,
-                                   .outputs = y->dim[at],
-                                   .w_one = w->stride[at],
-                                   .y_one = y->stride[at]};
+                                   .conv_stride = window->stride,
+                                   .dilation = window->dilation,
+                                   .low = window->low,
+                                   .kernel = window->kernel,
+                                   .outputs = y->dim[axis],
+                                   .w_one = w->stride[axis],
+                                   .y_one = y->stride[axis]};
 }
 
 vt_gpu_direct_conv vt_cuda_direct_conv_transpose(const vt_cuda_call *c) {
@@ -198,18 +208,18 @@ vt_gpu_direct_conv vt_cuda_direct_conv_transpose(const vt_cuda_call *c) {
                           .y_image = y->stride[0],
                           .y_group = w->dim[1] * y->stride[1],
                           .y_row = y->stride[1]};
-  s.bias = bias_of(c, &s);
+  s.bias = bias_and_step_of(c, &s);
   for (uint32_t i = 0; i < missing; i++) s.axis[i] = unused_axis();
   for (uint32_t i = 0; i < axes; i++) {
     const vt_window v = vt_window_axis(&l, i, w->dim[2 + i], 1);
-    s.axis[missing + i] = v.stride == 1 ? axis_of_stride_1(x, w, y, 2 + i, &v)
-                                        : axis_with_classes(x, w, y, 2 + i, &v);
+    s.axis[missing + i] = v.stride == 1 ? transpose_axis_of_stride_1(x, w, y, 2 + i, &v)
+                                        : transpose_axis_with_classes(x, w, y, 2 + i, &v);
   }
-  set_length_and_small(&s);
+  set_length_and_index_width(&s);
   return s;
 }
 
-int vt_cuda_direct_conv_is_covered(const vt_gpu_direct_conv *s) {
+int vt_cuda_direct_conv_covers_all(const vt_gpu_direct_conv *s) {
   for (int i = 0; i < VT_GPU_AXES; i++) {
     const vt_gpu_direct_conv_axis *a = &s->axis[i];
     int64_t met = 0;
@@ -227,7 +237,7 @@ int vt_cuda_direct_conv_is_covered(const vt_gpu_direct_conv *s) {
 /* The gradient of the weight as a convolution of x with dy: positions of dy act as taps, taps of
  * the kernel as output positions, channels of x as images, and images of x as the channels, over
  * which it sums. */
-vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
+vt_gpu_direct_conv vt_cuda_direct_conv_weight_grad(const vt_cuda_call *c) {
   const vt_attr_conv_weight_grad *a = c->attrs;
   const vt_window_lists l = {
       .kernel = &a->kernel, .stride = &a->stride, .dilation = &a->dilation, .low = &a->low};
@@ -263,6 +273,6 @@ vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c) {
                                                     .weight = dy->stride[2 + i],
                                                     .out = y->stride[2 + i]};
   }
-  set_length_and_small(&s);
+  set_length_and_index_width(&s);
   return s;
 }

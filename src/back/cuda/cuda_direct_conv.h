@@ -15,8 +15,8 @@ vt_gpu_direct_conv vt_cuda_direct_conv(const vt_cuda_call *c, const vt_window_li
 vt_gpu_direct_conv vt_cuda_direct_conv_transpose(const vt_cuda_call *c);
 /* Returns 1 if every output of a transposed convolution has at least one tap, inside or outside of
  * x. */
-int vt_cuda_direct_conv_is_covered(const vt_gpu_direct_conv *s);
-vt_gpu_direct_conv vt_cuda_direct_conv_weights(const vt_cuda_call *c);
+int vt_cuda_direct_conv_covers_all(const vt_gpu_direct_conv *s);
+vt_gpu_direct_conv vt_cuda_direct_conv_weight_grad(const vt_cuda_call *c);
 /* Returns how many numbers identify the outputs: every class counts as if it were as large as the
  * largest one. */
 int64_t vt_cuda_direct_conv_output_count(const vt_gpu_direct_conv *s);

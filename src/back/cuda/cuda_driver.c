@@ -22,7 +22,7 @@ static const struct entry {
 #undef VT_CU
 };
 
-const char *vt_cu_text(const vt_cu *cu, int error, char out[VT_CU_TEXT]) {
+const char *vt_cu_error_text(const vt_cu *cu, int error, char out[VT_CU_TEXT]) {
   const char *name = NULL, *text = NULL;
   (void)cu->cuGetErrorName(error, &name);
   (void)cu->cuGetErrorString(error, &text);
@@ -32,15 +32,15 @@ const char *vt_cu_text(const vt_cu *cu, int error, char out[VT_CU_TEXT]) {
 }
 
 /* dlsym returns functions as object pointers; memcpy converts them without undefined behaviour. */
-static get_proc_fn *find_get_proc(void *library) {
+static get_proc_fn *find_get_proc_address(void *library) {
   void *found = dlsym(library, "cuGetProcAddress_v2");
   get_proc_fn *fn = NULL;
   memcpy(&fn, &found, sizeof fn);
   return fn;
 }
 
-static vt_status find_entries(vt_cu *cu, vt_diag *d) {
-  get_proc_fn *get = find_get_proc(cu->library);
+static vt_status find_entry_points(vt_cu *cu, vt_diag *d) {
+  get_proc_fn *get = find_get_proc_address(cu->library);
   if (get == NULL)
     return VT_FAIL(d, VT_BACKEND, "the CUDA driver is older than 12.0: it has no cuGetProcAddress");
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
@@ -57,12 +57,12 @@ static vt_status find_entries(vt_cu *cu, vt_diag *d) {
 
 static vt_status init_driver(vt_cu *cu, vt_diag *d) {
   char text[VT_CU_TEXT];
-  VT_TRY(find_entries(cu, d));
+  VT_TRY(find_entry_points(cu, d));
   const int error = cu->cuInit(0);
   if (error == VT_CU_NO_DEVICE) return VT_FAIL(d, VT_BACKEND, "no CUDA device is visible here");
   if (error != VT_CU_SUCCESS)
     return VT_FAIL(d, VT_BACKEND, "the CUDA driver does not start: %s",
-                   vt_cu_text(cu, error, text));
+                   vt_cu_error_text(cu, error, text));
   if (cu->cuDriverGetVersion(&cu->version) != VT_CU_SUCCESS) cu->version = 0;
   return VT_OK;
 }

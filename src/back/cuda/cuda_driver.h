@@ -37,5 +37,5 @@ enum {
 vt_status vt_cu_get(const vt_cu **out, vt_diag *d) VT_NODISCARD;
 /* Writes a text like "out of memory (CUDA_ERROR_OUT_OF_MEMORY)" to `out` and returns it. */
 enum { VT_CU_TEXT = 160 };
-const char *vt_cu_text(const vt_cu *cu, int error, char out[VT_CU_TEXT]);
+const char *vt_cu_error_text(const vt_cu *cu, int error, char out[VT_CU_TEXT]);
 #endif

@@ -55,7 +55,7 @@ static const product_kernel product_kernels[] = {
     PRODUCT(stream_along_4, VT_DTYPE_F32, 1),
 };
 
-static const product_kernel *product_kernel_of(uint32_t kernel) {
+static const product_kernel *find_product_kernel(uint32_t kernel) {
   for (size_t i = 0; i < sizeof product_kernels / sizeof *product_kernels; i++)
     if (product_kernels[i].kernel == kernel) return &product_kernels[i];
   return NULL;
@@ -68,9 +68,9 @@ int vt_cuda_product_kernel_at(uint32_t i, uint32_t *kernel, uint32_t *dtype) {
   return 1;
 }
 
-void vt_cuda_epilogue_write_text(const void *what, const char *name, vt_text *out) {
-  const vt_cuda_epilogue_kernel *k = what;
-  const product_kernel *e = product_kernel_of(k->kernel);
+void vt_cuda_epilogue_write_text(const void *epilogue, const char *name, vt_text *out) {
+  const vt_cuda_epilogue_kernel *k = epilogue;
+  const product_kernel *e = find_product_kernel(k->kernel);
   vt_emit_chain(k->chain, &vt_dialect_epilogue, name, out);
   vt_text_add(out, "#include \"gpu_products.cuh\"\nVT_KERNEL_EPILOGUE(%s, %s, %s)\n", name, e->name,
               e->args_type);
@@ -92,15 +92,15 @@ static int describe_product(const vt_cuda_call *c, vt_cuda_product *out) {
 }
 
 static uint32_t result_kernel_of(const vt_cuda_call *c, const vt_cuda_product *p) {
-  return p->tiled ? vt_cuda_conv_kernel(c, &p->v)
-                  : vt_cuda_gemm_kernel(c->traits, c->out->dtype, &p->v.g);
+  return p->tiled ? vt_cuda_conv_result_kernel(c, &p->v)
+                  : vt_cuda_gemm_result_kernel(c->traits, c->out->dtype, &p->v.g);
 }
 
-static int is_large_enough(const vt_cuda_call *c) {
-  int64_t bytes = vt_cuda_count(c->out) * vt_cuda_bytes_of(c->out->dtype);
+static int moves_enough_bytes(const vt_cuda_call *c) {
+  int64_t bytes = vt_cuda_element_count(c->out) * vt_cuda_bytes_of(c->out->dtype);
   for (uint32_t i = 0; i < c->n_in; i++)
-    bytes += vt_cuda_count(&c->in[i]) * vt_cuda_bytes_of(c->in[i].dtype);
-  return vt_cuda_count(c->out) > 0 && bytes >= LEAST_BYTES;
+    bytes += vt_cuda_element_count(&c->in[i]) * vt_cuda_bytes_of(c->in[i].dtype);
+  return vt_cuda_element_count(c->out) > 0 && bytes >= LEAST_BYTES;
 }
 
 /* Returns 1 if the kernel should run the chain as an epilogue. A tiled kernel has little other work
@@ -108,13 +108,13 @@ static int is_large_enough(const vt_cuda_call *c) {
  * for expensive ones. Skinny products finish before a second kernel would start, and sums of slices
  * have enough threads, so they take any chain. */
 static int should_run_epilogue(uint32_t kernel, const vt_chain *chain) {
-  const product_kernel *e = product_kernel_of(kernel);
+  const product_kernel *e = find_product_kernel(kernel);
   if (e == NULL || e->any_chain) return e != NULL;
   int cheap = chain->n_steps <= MAX_STEPS;
   for (uint32_t i = 0; i < chain->n_steps; i++) {
     const uint32_t map = chain->step[i].map;
     /* ops without a row in maps.def, casts and select, are cheap */
-    cheap = cheap && (map >= VT_MAPS || vt_map_cost(map) <= MAX_COST);
+    cheap = cheap && (map >= VT_MAPS || vt_map_picoseconds_per_element(map) <= MAX_COST);
   }
   return cheap;
 }
@@ -139,8 +139,8 @@ static vt_view broadcast_view(const vt_bk_tensor *t, const vt_view *y) {
 /* Describes tensor v, which has y's shape, as a side: with the strides of rows, columns and leading
  * axes that the product's result would have in it. Returns 0 if its axes cannot be merged as those
  * of y are. */
-static int find_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_view *v,
-                     vt_gpu_epilogue_side *out) {
+static int describe_side(const vt_cuda_call *c, const vt_cuda_product *p, const vt_view *v,
+                         vt_gpu_epilogue_side *out) {
   vt_cuda_call as = *c;
   vt_cuda_product q;
   as.out = v;
@@ -171,10 +171,10 @@ static int may_overlap(const vt_bk_tensor *a, const vt_bk_tensor *b) {
 
 /* Makes the product y the chain's first source. Returns 0 if another source may share bytes with y:
  * the source needs the stored product, but an epilogue does not store it. */
-static int make_product_first(vt_chain *chain, const vt_bk_tensor *y) {
+static int make_product_first_source(vt_chain *chain, const vt_bk_tensor *y) {
   uint32_t found = chain->n_sources;
   for (uint32_t i = 0; i < chain->n_sources; i++) {
-    if (vt_chain_is_same_place(chain->source[i], y))
+    if (vt_chain_is_same_tensor(chain->source[i], y))
       found = i;
     else if (may_overlap(chain->source[i], y))
       return 0;
@@ -184,13 +184,13 @@ static int make_product_first(vt_chain *chain, const vt_bk_tensor *y) {
   return 1;
 }
 
-static int find_sides(const vt_cuda_call *c, const vt_cuda_product *p, const vt_chain *chain,
-                      vt_cuda_epilogue *t) {
+static int describe_sides(const vt_cuda_call *c, const vt_cuda_product *p, const vt_chain *chain,
+                          vt_cuda_epilogue *t) {
   t->n = chain->n_sources;
   for (uint32_t i = 0; i < t->n; i++) {
     t->tensor[i] = i == 0 ? chain->result : chain->source[i];
     const vt_view v = broadcast_view(t->tensor[i], c->out);
-    if (!find_side(c, p, &v, &t->args.side[i])) return 0;
+    if (!describe_side(c, p, &v, &t->args.side[i])) return 0;
   }
   return 1;
 }
@@ -209,15 +209,15 @@ static void transpose_sides(vt_cuda_epilogue *t) {
 
 static int plan_epilogue(const vt_cuda_call *c, vt_chain *chain, vt_cuda_epilogue *t) {
   vt_cuda_product p;
-  if (!is_large_enough(c) || !describe_product(c, &p) || !has_shape_of(chain->result, c->out))
+  if (!moves_enough_bytes(c) || !describe_product(c, &p) || !has_shape_of(chain->result, c->out))
     return 0;
-  if (!make_product_first(chain, c->step->out) || !find_sides(c, &p, chain, t)) return 0;
+  if (!make_product_first_source(chain, c->step->out) || !describe_sides(c, &p, chain, t)) return 0;
   t->kernel = result_kernel_of(c, &p);
   if (!should_run_epilogue(t->kernel, chain)) return 0;
   t->group = 16 / vt_cuda_bytes_of(c->out->dtype);
   t->columns = p.v.g.n;
   t->rank = p.v.g.rank;
-  if (!p.tiled && vt_cuda_gemm_is_transposed(&p.v.g)) {
+  if (!p.tiled && vt_cuda_gemm_runs_transposed(&p.v.g)) {
     transpose_sides(t);
     t->columns = p.v.g.m;
   }
@@ -247,14 +247,14 @@ int32_t vt_cuda_epilogue_new(vt_bk_device *dev, const vt_launch *at, vt_cuda_epi
       .otherwise = "the steps after a product run as a kernel of their own"};
   const int32_t status = vt_cuda_generated_get(dev, &source, &t.function);
   if (status != VT_OK) return status == VT_UNSUPPORTED ? VT_OK : status;
-  *out = vt_cuda_memory_new(dev->host, 1, sizeof **out);
+  *out = vt_cuda_host_memory_new(dev->host, 1, sizeof **out);
   if (*out == NULL) return VT_NOMEM;
   **out = t;
   return VT_OK;
 }
 
 void vt_cuda_epilogue_free(vt_bk_device *dev, vt_cuda_epilogue *epilogue) {
-  vt_cuda_memory_free(dev->host, epilogue, 1, sizeof *epilogue);
+  vt_cuda_host_memory_free(dev->host, epilogue, 1, sizeof *epilogue);
 }
 
 /* ---- running ---- */
@@ -284,10 +284,10 @@ _Static_assert(offsetof(vt_gpu_gemm_epilogue, epilogue) == sizeof(vt_gpu_gemm) &
                    offsetof(vt_gpu_conv_epilogue, epilogue) == sizeof(vt_gpu_conv),
                "there is no padding between them");
 
-static vt_status allow_shared(vt_cuda_call *c, vt_cuda_epilogue *t, uint32_t shared) {
+static vt_status allow_shared_bytes(vt_cuda_call *c, vt_cuda_epilogue *t, uint32_t shared) {
   vt_diag d = {0};
   if (shared <= t->shared) return VT_OK;
-  const vt_status s = vt_cuda_card_allow(c->dev->card, t->function, shared, &d);
+  const vt_status s = vt_cuda_card_allow_shared(c->dev->card, t->function, shared, &d);
   if (s != VT_OK) return (vt_status)vt_cuda_report(c->dev->host, (int32_t)s, d.text);
   t->shared = shared;
   return VT_OK;
@@ -298,7 +298,7 @@ vt_status vt_cuda_launch_product(vt_cuda_call *c, uint32_t kernel, vt_cuda_grid 
   _Alignas(vt_gpu_conv_epilogue) char all[sizeof(vt_gpu_conv_epilogue)];
   if (c->epilogue == NULL || c->epilogue->kernel != kernel)
     return vt_cuda_launch(c, kernel, grid, args);
-  VT_TRY(allow_shared(c, c->epilogue, grid.shared));
+  VT_TRY(allow_shared_bytes(c, c->epilogue, grid.shared));
   const vt_gpu_epilogue epilogue = epilogue_args(c->epilogue, c->base);
   memcpy(all, args, bytes);
   memcpy(all + bytes, &epilogue, sizeof epilogue);

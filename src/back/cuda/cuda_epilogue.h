@@ -25,7 +25,7 @@ typedef struct vt_cuda_epilogue_kernel {
   const vt_chain *chain;
   uint32_t kernel;
 } vt_cuda_epilogue_kernel;
-void vt_cuda_epilogue_write_text(const void *what, const char *name, vt_text *out);
+void vt_cuda_epilogue_write_text(const void *epilogue, const char *name, vt_text *out);
 
 /* Issues a kernel that stores results of a product; args is a vt_gpu_gemm or vt_gpu_conv of `bytes`
  * bytes. If the call has an epilogue that was generated for this kernel, issues that kernel instead

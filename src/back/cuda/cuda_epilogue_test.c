@@ -18,24 +18,25 @@ typedef struct group {
 
 /* ---- tensors and steps ---- */
 
-static vt_view *add_unaligned(device *d, group *s, uint32_t dtype, uint32_t rank,
-                              const int64_t *dim, uint64_t late) {
+static vt_view *add_unaligned_view(device *d, group *s, uint32_t dtype, uint32_t rank,
+                                   const int64_t *dim, uint64_t bytes_past_aligned) {
   vt_view *v = &s->view[s->n_tensors++];
-  *v = view_dense(d, dtype, rank, dim, late);
+  *v = add_dense_tensor(d, dtype, rank, dim, bytes_past_aligned);
   if (dtype == VT_DTYPE_BOOL)
-    for (int64_t i = 0; i < vt_cuda_count(v); i++) ((uint8_t *)v->data)[i] &= 1;
+    for (int64_t i = 0; i < vt_cuda_element_count(v); i++) ((uint8_t *)v->data)[i] &= 1;
   return v;
 }
-static vt_view *add_view(device *d, group *s, uint32_t dtype, uint32_t rank, const int64_t *dim) {
-  return add_unaligned(d, s, dtype, rank, dim, 0);
+static vt_view *add_dense_view(device *d, group *s, uint32_t dtype, uint32_t rank,
+                               const int64_t *dim) {
+  return add_unaligned_view(d, s, dtype, rank, dim, 0);
 }
 
 /* Adds a tensor whose axes are stored in reverse order. */
-static vt_view *reversed_view(device *d, group *s, uint32_t dtype, uint32_t rank,
-                              const int64_t *dim) {
+static vt_view *add_transposed_view(device *d, group *s, uint32_t dtype, uint32_t rank,
+                                    const int64_t *dim) {
   int64_t reversed[8] = {0};
   for (uint32_t i = 0; i < rank; i++) reversed[i] = dim[rank - 1 - i];
-  vt_view *v = add_view(d, s, dtype, rank, reversed);
+  vt_view *v = add_dense_view(d, s, dtype, rank, reversed);
   for (uint32_t i = 0; i < rank; i++) v->dim[i] = dim[i];
   for (uint32_t i = 0; i < rank / 2; i++) {
     const int64_t stride = v->stride[i];
@@ -89,50 +90,52 @@ static vt_view *add_pointwise_step(device *d, group *s, uint32_t op, vt_view *to
 
 /* y + r, stored over r. */
 static void add_residual_epilogue(device *d, group *s, vt_view *y) {
-  vt_view *r = add_view(d, s, y->dtype, y->rank, y->dim);
+  vt_view *r = add_dense_view(d, s, y->dtype, y->rank, y->dim);
   add_pointwise_step(d, s, VT_OP_add, r, y, r, NULL);
 }
 
 /* Adds the epilogue max(y * w + r, r), with w along the last axis and r transposed. */
-static void add_scaled_epilogue(device *d, group *s, vt_view *y) {
-  vt_view *w = add_view(d, s, y->dtype, 1, &y->dim[y->rank - 1]),
-          *r = reversed_view(d, s, y->dtype, y->rank, y->dim),
-          *m = add_view(d, s, y->dtype, y->rank, y->dim),
-          *t = add_view(d, s, y->dtype, y->rank, y->dim),
-          *z = add_view(d, s, y->dtype, y->rank, y->dim);
+static void add_scaled_maximum_epilogue(device *d, group *s, vt_view *y) {
+  vt_view *w = add_dense_view(d, s, y->dtype, 1, &y->dim[y->rank - 1]),
+          *r = add_transposed_view(d, s, y->dtype, y->rank, y->dim),
+          *m = add_dense_view(d, s, y->dtype, y->rank, y->dim),
+          *t = add_dense_view(d, s, y->dtype, y->rank, y->dim),
+          *z = add_dense_view(d, s, y->dtype, y->rank, y->dim);
   add_pointwise_step(d, s, VT_OP_mul, m, y, w, NULL);
   add_pointwise_step(d, s, VT_OP_add, t, m, r, NULL);
   add_pointwise_step(d, s, VT_OP_maximum, z, t, r, NULL);
 }
 
 /* Adds the epilogue gelu(y), cast to bf16. */
-static void add_rounded_epilogue(device *d, group *s, vt_view *y) {
-  vt_view *g = add_view(d, s, y->dtype, y->rank, y->dim),
-          *z = add_view(d, s, VT_DTYPE_BF16, y->rank, y->dim);
+static void add_gelu_bf16_epilogue(device *d, group *s, vt_view *y) {
+  vt_view *g = add_dense_view(d, s, y->dtype, y->rank, y->dim),
+          *z = add_dense_view(d, s, VT_DTYPE_BF16, y->rank, y->dim);
   add_pointwise_step(d, s, VT_OP_gelu, g, y, NULL, NULL);
   add_pointwise_step(d, s, VT_OP_cast, z, g, NULL, NULL);
 }
 
 /* Adds the epilogue (mask ? y : one number) * y. */
 static void add_masked_epilogue(device *d, group *s, vt_view *y) {
-  vt_view *mask = add_view(d, s, VT_DTYPE_BOOL, y->rank, y->dim),
-          *one = add_view(d, s, y->dtype, 0, NULL), *t = add_view(d, s, y->dtype, y->rank, y->dim),
-          *z = add_view(d, s, y->dtype, y->rank, y->dim);
+  vt_view *mask = add_dense_view(d, s, VT_DTYPE_BOOL, y->rank, y->dim),
+          *one = add_dense_view(d, s, y->dtype, 0, NULL),
+          *t = add_dense_view(d, s, y->dtype, y->rank, y->dim),
+          *z = add_dense_view(d, s, y->dtype, y->rank, y->dim);
   add_pointwise_step(d, s, VT_OP_select, t, mask, y, one);
   add_pointwise_step(d, s, VT_OP_mul, z, t, y, NULL);
 }
 
 /* Adds the epilogue relu(y) + 1, stored over y. */
 static void add_in_place_epilogue(device *d, group *s, vt_view *y) {
-  vt_view *t = add_view(d, s, y->dtype, y->rank, y->dim), *one = add_view(d, s, y->dtype, 0, NULL);
+  vt_view *t = add_dense_view(d, s, y->dtype, y->rank, y->dim),
+          *one = add_dense_view(d, s, y->dtype, 0, NULL);
   add_pointwise_step(d, s, VT_OP_relu, t, y, NULL, NULL);
   add_pointwise_step(d, s, VT_OP_add, y, t, one, NULL);
 }
 
 /* Adds a step that is no epilogue: y + the first element of y, which needs all of y stored. */
-static void add_self_reader(device *d, group *s, vt_view *y) {
+static void add_first_element_reader(device *d, group *s, vt_view *y) {
   vt_view *first = &s->view[s->n_tensors++];
-  vt_view *z = add_view(d, s, y->dtype, y->rank, y->dim);
+  vt_view *z = add_dense_view(d, s, y->dtype, y->rank, y->dim);
   *first = (vt_view){.dtype = y->dtype, .data = y->data};
   add_pointwise_step(d, s, VT_OP_add, z, y, first, NULL);
 }
@@ -157,10 +160,11 @@ static vt_view *add_product(device *d, group *s, const product *p) {
   static vt_attr_matmul matmul;
   static vt_attr_conv conv;
   static const vt_attr_none none = {.size = sizeof none};
-  vt_view *from[3] = {add_unaligned(d, s, p->dtype, p->rank, p->a, p->late),
-                      add_unaligned(d, s, p->dtype, p->b_rank, p->b, p->late_b)};
-  if (p->bias) from[2] = add_view(d, s, p->dtype, 1, &p->y[p->op == VT_OP_conv ? 1 : p->rank - 1]);
-  vt_view *y = add_view(d, s, p->dtype, p->rank, p->y);
+  vt_view *from[3] = {add_unaligned_view(d, s, p->dtype, p->rank, p->a, p->late),
+                      add_unaligned_view(d, s, p->dtype, p->b_rank, p->b, p->late_b)};
+  if (p->bias)
+    from[2] = add_dense_view(d, s, p->dtype, 1, &p->y[p->op == VT_OP_conv ? 1 : p->rank - 1]);
+  vt_view *y = add_dense_view(d, s, p->dtype, p->rank, p->y);
   const void *attrs = &none;
   uint64_t size = sizeof none;
   if (p->op == VT_OP_matmul) {
@@ -183,7 +187,7 @@ static vt_view *add_product(device *d, group *s, const product *p) {
 
 /* ---- runs ---- */
 
-static vt_view view_in(const char *base, const vt_bk_tensor *t, const vt_bk_tensor *y) {
+static vt_view broadcast_view_in(const char *base, const vt_bk_tensor *t, const vt_bk_tensor *y) {
   vt_view v = {.dtype = t->dtype, .rank = y->rank};
   const char *at = base + t->offset;
   memcpy(&v.data, &at, sizeof v.data);
@@ -199,9 +203,9 @@ static void run_reference_steps(device *d, const group *s) {
   for (uint32_t i = 0; i < s->n; i++) {
     const vt_bk_step *step = &s->step[i];
     const vt_op_info *op = vt_op_get(step->op);
-    vt_view in[3], out = view_in(d->want, step->out, step->out);
+    vt_view in[3], out = broadcast_view_in(d->want, step->out, step->out);
     for (uint32_t k = 0; k < step->n_in; k++)
-      in[k] = view_in(d->want, &step->in[k], i == 0 ? &step->in[k] : step->out);
+      in[k] = broadcast_view_in(d->want, &step->in[k], i == 0 ? &step->in[k] : step->out);
     vt_kernel k = {.in = in, .n_in = step->n_in, .out = &out, .n_out = 1, .attrs = step->attrs};
     k.work = malloc((op->work != NULL ? (size_t)op->work(in, step->n_in) : 0) + 1);
     CHECK(k.work != NULL && op->kernel(&k) == VT_OK);
@@ -211,7 +215,7 @@ static void run_reference_steps(device *d, const group *s) {
 
 /* Runs the steps as one program, with scratch after everything else. The first run is issued, the
  * second recorded, the third replayed; each begins with the same operands. */
-static void run_group(device *d, group *s) {
+static void run_group_three_times(device *d, group *s) {
   vt_bk_program *p = NULL;
   vt_bk_error error = {.size = sizeof error};
   uint64_t bytes = 0;
@@ -249,16 +253,17 @@ static void clear_inner_values(device *d, const group *s) {
  * costly function and the product a tiled kernel, if the operands' axes cannot be merged like the
  * product's, or if another source overlaps the product, so that it must be stored. It is also 0 if
  * an operand is not aligned and another kernel computes the product. */
-static uint32_t expected_epilogues(const product *p, epilogue_fn *epilogue) {
+static uint32_t expected_epilogue_launches(const product *p, epilogue_fn *epilogue) {
   if (p->late_b != 0) return 0;
-  if (epilogue == add_rounded_epilogue) return (uint32_t)p->any_epilogue;
-  return !(epilogue == add_scaled_epilogue && p->op == VT_OP_conv) && epilogue != add_self_reader &&
-         p->late == 0;
+  if (epilogue == add_gelu_bf16_epilogue) return (uint32_t)p->any_epilogue;
+  return !(epilogue == add_scaled_maximum_epilogue && p->op == VT_OP_conv) &&
+         epilogue != add_first_element_reader && p->late == 0;
 }
 
 /* Runs the product with the epilogue and compares. Two of the three runs launch kernels; the third
  * replays the graph. */
-static void try_group(device *d, const product *p, epilogue_fn *epilogue, const char *how) {
+static void try_product_with_epilogue(device *d, const product *p, epilogue_fn *epilogue,
+                                      const char *how) {
   const uint32_t epilogues = count_log_lines("cuLaunchKernel epilogue_"),
                  chains = count_log_lines("cuLaunchKernel fused_") +
                           count_log_lines("cuLaunchKernel map_");
@@ -267,18 +272,18 @@ static void try_group(device *d, const product *p, epilogue_fn *epilogue, const 
   d->used = 0;
   epilogue(d, &s, add_product(d, &s, p));
   run_reference_steps(d, &s);
-  run_group(d, &s);
+  run_group_three_times(d, &s);
   clear_inner_values(d, &s);
-  const int64_t bad = count_differing(d->want, d->host, d->used, s.out[s.n - 1].dtype);
+  const int64_t bad = count_differing_elements(d->want, d->host, d->used, s.out[s.n - 1].dtype);
   if (bad != 0) fprintf(stderr, "%s, %s: %lld differ\n", p->name, how, (long long)bad);
   CHECK(bad == 0);
   if (!driver_is_logged()) return;
   const uint32_t now = count_log_lines("cuLaunchKernel epilogue_") - epilogues;
   const uint32_t then =
       count_log_lines("cuLaunchKernel fused_") + count_log_lines("cuLaunchKernel map_") - chains;
-  if (now != 2 * expected_epilogues(p, epilogue))
+  if (now != 2 * expected_epilogue_launches(p, epilogue))
     fprintf(stderr, "%s, %s: %u kernels with an epilogue\n", p->name, how, now);
-  CHECK(now == 2 * expected_epilogues(p, epilogue));
+  CHECK(now == 2 * expected_epilogue_launches(p, epilogue));
   CHECK((then == 0) == (now > 0));
 }
 
@@ -313,9 +318,9 @@ static const product products[] = {
 static const struct {
   const char *name;
   epilogue_fn *epilogue;
-} epilogue_list[] = {{"residual", add_residual_epilogue}, {"scaled", add_scaled_epilogue},
-                     {"rounded", add_rounded_epilogue},   {"masked", add_masked_epilogue},
-                     {"over", add_in_place_epilogue},     {"own", add_self_reader}};
+} epilogue_list[] = {{"residual", add_residual_epilogue}, {"scaled", add_scaled_maximum_epilogue},
+                     {"rounded", add_gelu_bf16_epilogue}, {"masked", add_masked_epilogue},
+                     {"over", add_in_place_epilogue},     {"own", add_first_element_reader}};
 enum {
   PRODUCTS = sizeof products / sizeof *products,
   EPILOGUES = sizeof epilogue_list / sizeof *epilogue_list
@@ -337,13 +342,15 @@ static int is_in_short_test(const char *name, const char *epilogue) {
   return found;
 }
 
-static void try_all_groups(device *d) {
+static void try_all_products_and_epilogues(device *d) {
   for (size_t p = 0; p < PRODUCTS; p++)
     for (size_t f = 0; f < EPILOGUES; f++) {
-      /* add_rounded_epilogue uses gelu, which is for f32 only */
-      const int has = products[p].dtype == F32 || epilogue_list[f].epilogue != add_rounded_epilogue;
+      /* add_gelu_bf16_epilogue uses gelu, which is for f32 only */
+      const int has =
+          products[p].dtype == F32 || epilogue_list[f].epilogue != add_gelu_bf16_epilogue;
       if (has && is_in_short_test(products[p].name, epilogue_list[f].name))
-        try_group(d, &products[p], epilogue_list[f].epilogue, epilogue_list[f].name);
+        try_product_with_epilogue(d, &products[p], epilogue_list[f].epilogue,
+                                  epilogue_list[f].name);
     }
 }
 
@@ -351,10 +358,10 @@ int main(void) {
   device d;
   vt_fpenv env;
   setenv("FAKE_NVRTC", "compile", 1);
-  log_begin();
-  if (!device_begin(&d, &env)) return 77;
-  try_all_groups(&d);
+  begin_driver_log();
+  if (!test_device_open(&d, &env)) return 77;
+  try_all_products_and_epilogues(&d);
   vt_fpenv_leave(&env);
-  device_end(&d);
+  test_device_close(&d);
   TEST_DONE();
 }

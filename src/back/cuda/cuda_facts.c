@@ -12,7 +12,7 @@
 /* Writes the driver's release, like ", release 550.54.15", because several releases support one
  * CUDA version; or "" if the system does not tell. It is read from a file with the line "NVRM
  * version: NVIDIA UNIX x86_64 Kernel Module 550.54.15 Tue Mar 5". */
-static void say_release(char out[60]) {
+static void say_driver_release(char out[60]) {
   char line[200] = "", *rest = NULL;
   FILE *f = fopen("/proc/driver/nvidia/version", "r");
   out[0] = 0;
@@ -34,7 +34,7 @@ void vt_cuda_say_driver(char *out, size_t n) {
     snprintf(out, n, "unavailable: %s", why.text);
     return;
   }
-  say_release(release);
+  say_driver_release(release);
   snprintf(out, n, "for CUDA %d.%d%s", cu->version / 1000, cu->version % 1000 / 10, release);
 }
 

@@ -29,7 +29,7 @@ int32_t vt_cuda_fused_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
   int32_t status = vt_chain_read(s, n, VT_FUSED_SOURCES, &chain);
   if (status == VT_OK) status = vt_cuda_generated_get(dev, &source, &function);
   if (status != VT_OK) return status;
-  vt_cuda_fused *f = vt_cuda_memory_new(dev->host, 1, sizeof *f);
+  vt_cuda_fused *f = vt_cuda_host_memory_new(dev->host, 1, sizeof *f);
   if (f == NULL) return VT_NOMEM;
   *f = (vt_cuda_fused){.function = function, .to = chain.result, .n = chain.n_sources};
   for (uint32_t i = 0; i < chain.n_sources; i++) f->from[i] = chain.source[i];
@@ -38,7 +38,7 @@ int32_t vt_cuda_fused_new(vt_bk_device *dev, const vt_bk_step *const *s, uint32_
 }
 
 void vt_cuda_fused_free(vt_bk_device *dev, vt_cuda_fused *fused) {
-  vt_cuda_memory_free(dev->host, fused, 1, sizeof *fused);
+  vt_cuda_host_memory_free(dev->host, fused, 1, sizeof *fused);
 }
 
 vt_status vt_cuda_fused_run(const vt_cuda_fused *f, vt_cuda_call *c, char *const *base) {

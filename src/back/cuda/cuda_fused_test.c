@@ -44,12 +44,12 @@ static vt_bk_host host = {.size = sizeof host,
 
 /* ---- files ---- */
 
-static uint32_t count_lines(const char *path, const char *with) {
+static uint32_t count_lines(const char *path, const char *text) {
   char line[512];
   uint32_t n = 0;
   FILE *f = fopen(path, "r");
   if (f == NULL) return 0;
-  while (fgets(line, sizeof line, f) != NULL) n += strstr(line, with) != NULL;
+  while (fgets(line, sizeof line, f) != NULL) n += strstr(line, text) != NULL;
   fclose(f);
   return n;
 }
@@ -61,7 +61,7 @@ static uint32_t count_launches(const char *kernel) {
 }
 
 /* Returns the path of the file of the only cached kernel, or NULL if there is none. */
-static const char *cached_file(void) {
+static const char *find_cached_file(void) {
   static char path[512];
   const char *found = NULL;
   DIR *d = opendir(cache);
@@ -74,7 +74,7 @@ static const char *cached_file(void) {
   return found;
 }
 
-static void remove_files(const char *path) {
+static void remove_files_in_folder(const char *path) {
   char name[512];
   DIR *d = opendir(path);
   for (const struct dirent *e = d != NULL ? readdir(d) : NULL; e != NULL; e = readdir(d))
@@ -114,9 +114,9 @@ static void store_random_value(char *at, uint32_t dtype) {
   vt_cast(&x, 1, VT_DTYPE_F64, at, 1, dtype, 1);
 }
 
-/* Adds a dense tensor, `late` elements after an aligned address. */
+/* Adds a dense tensor, `elements_past_aligned` elements after an aligned address. */
 static const vt_bk_tensor *add_tensor(group *g, uint32_t dtype, uint32_t rank, const int64_t *dim,
-                                      uint64_t late) {
+                                      uint64_t elements_past_aligned) {
   vt_bk_tensor *t = &g->t[g->n_tensors++];
   const uint64_t size = vt_dtype_bytes(dtype);
   int64_t stride = 1;
@@ -125,7 +125,7 @@ static const vt_bk_tensor *add_tensor(group *g, uint32_t dtype, uint32_t rank, c
     t->dim[k] = dim[k];
     t->stride[k] = stride;
   }
-  t->offset = g->used + late * size;
+  t->offset = g->used + elements_past_aligned * size;
   for (int64_t i = 0; i < stride; i++)
     store_random_value(arena + t->offset + (uint64_t)i * size, dtype);
   g->used = (t->offset + (uint64_t)stride * size + 2 * GAP) / GAP * GAP;
@@ -156,7 +156,7 @@ static const vt_bk_tensor *add_step(group *g, uint32_t op, const vt_bk_tensor *t
   return to;
 }
 
-static vt_view view_of(const vt_bk_tensor *t, const vt_bk_tensor *y) {
+static vt_view broadcast_view_of_expected(const vt_bk_tensor *t, const vt_bk_tensor *y) {
   vt_view v = {.dtype = t->dtype, .rank = y->rank, .data = expected + t->offset};
   memcpy(v.dim, y->dim, sizeof v.dim);
   for (uint32_t k = 1; k <= t->rank; k++)
@@ -167,8 +167,9 @@ static vt_view view_of(const vt_bk_tensor *t, const vt_bk_tensor *y) {
 static void run_reference(const group *g) {
   for (uint32_t i = 0; i < g->n; i++) {
     const vt_bk_step *s = &g->step[i];
-    vt_view in[3], out = view_of(&s->out[0], &s->out[0]);
-    for (uint32_t k = 0; k < s->n_in; k++) in[k] = view_of(&s->in[k], &s->out[0]);
+    vt_view in[3], out = broadcast_view_of_expected(&s->out[0], &s->out[0]);
+    for (uint32_t k = 0; k < s->n_in; k++)
+      in[k] = broadcast_view_of_expected(&s->in[k], &s->out[0]);
     vt_kernel k = {.in = in, .n_in = s->n_in, .n_out = 1, .out = &out, .attrs = s->attrs};
     CHECK(vt_op_get(s->op)->kernel(&k) == VT_OK);
   }
@@ -187,7 +188,7 @@ static int run_device(const group *g) {
 }
 
 /* Compares the last result; all NaNs are equal. */
-static void compare_last_result(const group *g, const char *what) {
+static void run_and_compare_last_result(const group *g, const char *what) {
   const vt_bk_tensor *y = g->step[g->n - 1].out;
   uint64_t n = 1;
   for (uint32_t k = 0; k < y->rank; k++) n *= (uint64_t)y->dim[k];
@@ -206,33 +207,33 @@ static void compare_last_result(const group *g, const char *what) {
 
 /* Runs x * w + b in f32, with w and b broadcast to x, and compares. The generated text is the same
  * for all shapes. */
-static void run_scale_and_bias(uint32_t rank, const int64_t *dim, const int64_t *narrow,
-                               uint32_t narrow_rank, uint64_t late, int in_place,
-                               const char *what) {
+static void compare_scale_and_bias(uint32_t rank, const int64_t *dim, const int64_t *narrow,
+                                   uint32_t narrow_rank, uint64_t elements_past_aligned,
+                                   int in_place, const char *what) {
   group g = {0};
-  const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, rank, dim, late),
+  const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, rank, dim, elements_past_aligned),
                      *w = add_tensor(&g, VT_DTYPE_F32, narrow_rank, narrow, 0),
                      *b = add_tensor(&g, VT_DTYPE_F32, narrow_rank, narrow, 0),
                      *m = add_tensor(&g, VT_DTYPE_F32, rank, dim, 0),
                      *y = in_place ? x : add_tensor(&g, VT_DTYPE_F32, rank, dim, 0);
   add_step(&g, VT_OP_mul, m, x, w, NULL);
   add_step(&g, VT_OP_add, y, m, b, NULL);
-  compare_last_result(&g, what);
+  run_and_compare_last_result(&g, what);
 }
 
 static void test_operand_shapes(void) {
   static const int64_t lengths[] = {0, 1, 3, 4, 17, 259}, whole[2] = {5, 8}, odd[2] = {5, 7},
                        column[2] = {5, 1}, many[8] = {2, 1, 3, 1, 2, 2, 1, 4};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-    run_scale_and_bias(1, &lengths[i], &lengths[i], 1, 0, 0, "a line");
-  run_scale_and_bias(0, NULL, NULL, 0, 0, 0, "no axes");
-  run_scale_and_bias(1, &lengths[5], NULL, 0, 0, 0, "one number for all");
-  run_scale_and_bias(1, &lengths[5], &lengths[5], 1, 1, 0, "not aligned");
-  run_scale_and_bias(2, whole, whole + 1, 1, 0, 0, "rows of whole groups");
-  run_scale_and_bias(2, odd, odd + 1, 1, 0, 0, "rows of other lengths");
-  run_scale_and_bias(2, whole, column, 2, 0, 0, "a column");
-  run_scale_and_bias(2, whole, whole + 1, 1, 0, 1, "in place");
-  run_scale_and_bias(8, many, many + 5, 3, 0, 0, "many axes");
+    compare_scale_and_bias(1, &lengths[i], &lengths[i], 1, 0, 0, "a line");
+  compare_scale_and_bias(0, NULL, NULL, 0, 0, 0, "no axes");
+  compare_scale_and_bias(1, &lengths[5], NULL, 0, 0, 0, "one number for all");
+  compare_scale_and_bias(1, &lengths[5], &lengths[5], 1, 1, 0, "not aligned");
+  compare_scale_and_bias(2, whole, whole + 1, 1, 0, 0, "rows of whole groups");
+  compare_scale_and_bias(2, odd, odd + 1, 1, 0, 0, "rows of other lengths");
+  compare_scale_and_bias(2, whole, column, 2, 0, 0, "a column");
+  compare_scale_and_bias(2, whole, whole + 1, 1, 0, 1, "in place");
+  compare_scale_and_bias(8, many, many + 5, 3, 0, 0, "many axes");
 }
 
 static void test_chain_with_gelu(void) {
@@ -246,7 +247,7 @@ static void test_chain_with_gelu(void) {
   add_step(&g, VT_OP_add, s, x, b, NULL);
   add_step(&g, VT_OP_gelu, t, s, NULL, NULL);
   add_step(&g, VT_OP_mul, y, t, x, NULL);
-  compare_last_result(&g, "a function");
+  run_and_compare_last_result(&g, "a function");
 }
 
 /* Runs a chain with all kinds of formulas and all types except f16 and bf16. Results are stored
@@ -276,7 +277,7 @@ static void test_all_types(void) {
   add_step(&g, VT_OP_is_nan, nan, f, NULL, NULL);
   add_step(&g, VT_OP_not, nan, nan, NULL, NULL);
   add_step(&g, VT_OP_cast, y, nan, NULL, NULL);
-  compare_last_result(&g, "all kinds of formulas");
+  run_and_compare_last_result(&g, "all kinds of formulas");
 }
 
 /* Runs a chain with more sources than one kernel can have: each step must run as its own kernel. */
@@ -289,7 +290,7 @@ static void test_too_many_sources(void) {
     const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0);
     add_step(&g, VT_OP_add, sum, sum, x, NULL);
   }
-  compare_last_result(&g, "sums");
+  run_and_compare_last_result(&g, "sums");
   CHECK(count_compilations() == before);
 }
 
@@ -308,27 +309,27 @@ static void close_device(void) {
   CHECK(fault.live == 0);
 }
 
-static void run_and_send_note(void (*what)(void), int to) {
+static void run_and_send_note(void (*test)(void), int pipe_end) {
   noted[0] = 0;
   vt_test_failed = 0;
   const int begun = open_device();
   CHECK(begun);
   if (begun) {
-    what();
+    test();
     close_device();
   }
-  const ssize_t n = write(to, noted, strlen(noted) + 1);
+  const ssize_t n = write(pipe_end, noted, strlen(noted) + 1);
   _exit(n < 0 || vt_test_failed > 0);
 }
 
-/* Runs `what` in a child process that has loaded nothing yet; the last note it receives is copied
+/* Runs `test` in a child process that has loaded nothing yet; the last note it receives is copied
  * to `noted`. */
-static void run_in_child(void (*what)(void)) {
+static void run_in_child(void (*test)(void)) {
   int ends[2];
   CHECK(pipe(ends) == 0);
   fflush(stderr);
   const pid_t child = fork();
-  if (child == 0) run_and_send_note(what, ends[1]);
+  if (child == 0) run_and_send_note(test, ends[1]);
   int status = 1;
   close(ends[1]);
   const ssize_t n = read(ends[0], noted, sizeof noted - 1);
@@ -338,17 +339,17 @@ static void run_in_child(void (*what)(void)) {
   CHECK(status == 0);
 }
 
-static void expect_one_kernel(void) {
+static void expect_chain_is_one_kernel(void) {
   static const int64_t dim[2] = {6, 16};
   const uint32_t fused = count_launches("fused_"), single = count_launches("map_");
-  run_scale_and_bias(2, dim, dim + 1, 1, 0, 0, "one");
+  compare_scale_and_bias(2, dim, dim + 1, 1, 0, 0, "one");
   CHECK(count_launches("fused_") == fused + 1);
   CHECK(count_launches("map_") == single);
 }
-static void expect_step_by_step(void) {
+static void expect_kernel_per_step(void) {
   static const int64_t dim[2] = {6, 16};
   const uint32_t fused = count_launches("fused_"), single = count_launches("map_");
-  run_scale_and_bias(2, dim, dim + 1, 1, 0, 0, "step by step");
+  compare_scale_and_bias(2, dim, dim + 1, 1, 0, 0, "step by step");
   CHECK(count_launches("fused_") == fused);
   CHECK(count_launches("map_") == single + 2);
 }
@@ -365,7 +366,7 @@ static void test_function_types_and_limits(void) {
 
 /* Makes each host allocation fail in turn and checks that nothing leaks, and that a text whose
  * compilation failed for lack of memory is compiled later. */
-static void fail_each_allocation(void) {
+static void test_build_survives_no_memory(void) {
   const int64_t n = 64;
   static group g;
   const vt_bk_tensor *x = add_tensor(&g, VT_DTYPE_F32, 1, &n, 0),
@@ -386,13 +387,13 @@ static void fail_each_allocation(void) {
     CHECK(fault.live == live);
   }
   const uint32_t fused = count_launches("fused_");
-  compare_last_result(&g, "after memory was short");
+  run_and_compare_last_result(&g, "after memory was short");
   CHECK(count_launches("fused_") == fused + 1);
 }
 
 /* ---- the disk cache ---- */
 
-static void set_byte(const char *path, long at, int whence) {
+static void flip_bit_of_byte(const char *path, long at, int whence) {
   FILE *f = fopen(path, "r+");
   CHECK(f != NULL);
   if (f == NULL) return;
@@ -407,32 +408,32 @@ static void set_byte(const char *path, long at, int whence) {
  * so that the next process finds a valid one. */
 static void expect_file_replaced(const char *note) {
   const uint32_t before = count_compilations();
-  run_in_child(expect_one_kernel);
+  run_in_child(expect_chain_is_one_kernel);
   CHECK(count_compilations() == before + 1);
   if (strstr(noted, note) == NULL) fprintf(stderr, "'%s' and not '%s'\n", noted, note);
   CHECK(strstr(noted, "a cached kernel is ignored") == noted && strstr(noted, note) != NULL);
-  run_in_child(expect_one_kernel);
+  run_in_child(expect_chain_is_one_kernel);
   CHECK(count_compilations() == before + 1 && noted[0] == 0);
 }
 
-static void test_cache(void) {
+static void test_damaged_cached_files(void) {
   const uint32_t before = count_compilations();
   host.cache = cache;
   host.cache_bytes = 1 << 20;
-  run_in_child(expect_one_kernel);
-  CHECK(count_compilations() == before + 1 && cached_file() != NULL);
-  run_in_child(expect_one_kernel);
+  run_in_child(expect_chain_is_one_kernel);
+  CHECK(count_compilations() == before + 1 && find_cached_file() != NULL);
+  run_in_child(expect_chain_is_one_kernel);
   CHECK(count_compilations() == before + 1 && noted[0] == 0);
-  if (cached_file() == NULL) return;
-  set_byte(cached_file(), -1, SEEK_END);
+  if (find_cached_file() == NULL) return;
+  flip_bit_of_byte(find_cached_file(), -1, SEEK_END);
   expect_file_replaced("its hash does not match");
-  set_byte(cached_file(), 20, SEEK_SET);
+  flip_bit_of_byte(find_cached_file(), 20, SEEK_SET);
   expect_file_replaced("it belongs to another kernel");
-  CHECK(truncate(cached_file(), 40) == 0);
+  CHECK(truncate(find_cached_file(), 40) == 0);
   expect_file_replaced("its first line is wrong");
-  CHECK(chmod(cached_file(), 0622) == 0);
+  CHECK(chmod(find_cached_file(), 0622) == 0);
   expect_file_replaced("others than its owner may write to it");
-  CHECK(unlink(cached_file()) == 0);
+  CHECK(unlink(find_cached_file()) == 0);
   CHECK(count_compilations() == before + 5);
 }
 
@@ -441,8 +442,8 @@ static void test_cache(void) {
 static void test_folder_open_to_others(void) {
   const uint32_t before = count_compilations();
   CHECK(chmod(cache, 0777) == 0);
-  run_in_child(expect_one_kernel);
-  CHECK(count_compilations() == before + 1 && cached_file() == NULL);
+  run_in_child(expect_chain_is_one_kernel);
+  CHECK(count_compilations() == before + 1 && find_cached_file() == NULL);
   CHECK(strstr(noted, "others than its owner may write to it") != NULL);
   CHECK(chmod(cache, 0700) == 0);
 }
@@ -450,29 +451,29 @@ static void test_folder_open_to_others(void) {
 /* Checks that the cache obeys the host's limit on the folder's size. */
 static void test_cache_size_limit(void) {
   const uint32_t before = count_compilations();
-  remove_files(cache);
+  remove_files_in_folder(cache);
   host.cache_bytes = 100;
-  run_in_child(expect_one_kernel);
-  CHECK(count_compilations() == before + 1 && cached_file() == NULL);
+  run_in_child(expect_chain_is_one_kernel);
+  CHECK(count_compilations() == before + 1 && find_cached_file() == NULL);
   host.cache_bytes = 1 << 20;
-  run_in_child(expect_one_kernel);
-  CHECK(count_compilations() == before + 2 && cached_file() != NULL);
+  run_in_child(expect_chain_is_one_kernel);
+  CHECK(count_compilations() == before + 2 && find_cached_file() != NULL);
 }
 
 /* Checks that a cached file that belongs to another user is not used; only root can make one. */
 static void test_file_of_other_user(void) {
   if (geteuid() != 0) return;
-  run_in_child(expect_one_kernel);
-  CHECK(cached_file() != NULL && chown(cached_file(), 12345, 12345) == 0);
+  run_in_child(expect_chain_is_one_kernel);
+  CHECK(find_cached_file() != NULL && chown(find_cached_file(), 12345, 12345) == 0);
   expect_file_replaced("it belongs to another user");
 }
 
 /* Starts several processes with an empty cache at the same time; each must leave a complete
  * file. */
-static void test_many_processes(void) {
+static void test_processes_share_cache(void) {
   enum { PROCESSES = 2 };
   pid_t child[PROCESSES];
-  remove_files(cache);
+  remove_files_in_folder(cache);
   fflush(stderr);
   for (int i = 0; i < PROCESSES; i++)
     if ((child[i] = fork()) == 0) {
@@ -485,7 +486,7 @@ static void test_many_processes(void) {
     CHECK(status == 0);
   }
   const uint32_t before = count_compilations();
-  run_in_child(expect_one_kernel);
+  run_in_child(expect_chain_is_one_kernel);
   CHECK(count_compilations() == before && noted[0] == 0);
 }
 
@@ -495,10 +496,10 @@ static void test_without_compiler(void) {
   const uint32_t before = count_compilations();
   host.cache = NULL;
   CHECK(unsetenv("FAKE_NVRTC") == 0);
-  run_in_child(expect_step_by_step);
+  run_in_child(expect_kernel_per_step);
   CHECK(count_compilations() == before && noted[0] == 0);
   CHECK(setenv("FAKE_NVRTC", "refuse", 1) == 0);
-  run_in_child(expect_step_by_step);
+  run_in_child(expect_kernel_per_step);
   CHECK(strcmp(noted,
                "a group of steps runs step by step: NVRTC does not compile it: "
                "text.cu(1): error: planted") == 0);
@@ -531,15 +532,15 @@ int main(void) {
   }
   run_in_child(expect_one_text_for_all_shapes);
   run_in_child(test_function_types_and_limits);
-  run_in_child(fail_each_allocation);
-  test_cache();
+  run_in_child(test_build_survives_no_memory);
+  test_damaged_cached_files();
   test_folder_open_to_others();
   test_cache_size_limit();
   test_file_of_other_user();
-  test_many_processes();
+  test_processes_share_cache();
   test_without_compiler();
-  remove_files(cache);
-  remove_files(folder);
+  remove_files_in_folder(cache);
+  remove_files_in_folder(folder);
   (void)rmdir(folder);
   TEST_DONE();
 }

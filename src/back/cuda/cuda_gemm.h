@@ -21,23 +21,23 @@ enum { VT_CUDA_SKINNY = 1000, VT_CUDA_STREAM, VT_CUDA_BAND };
 uint64_t vt_cuda_gemm_scratch(const vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
 vt_status vt_cuda_gemm_run(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g);
 
-/* vt_cuda_gemm_kernel returns the kernel that stores the results of a product;
- * vt_cuda_gemm_is_transposed tells whether the transpose of y is computed. */
-uint32_t vt_cuda_gemm_kernel(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g);
-int vt_cuda_gemm_is_transposed(const vt_gpu_gemm *g);
+/* vt_cuda_gemm_result_kernel returns the kernel that stores the results of a product;
+ * vt_cuda_gemm_runs_transposed tells whether the transpose of y is computed. */
+uint32_t vt_cuda_gemm_result_kernel(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g);
+int vt_cuda_gemm_runs_transposed(const vt_gpu_gemm *g);
 
-/* vt_cuda_gemm_to_partials makes the slices of k of a product leave their results in `partials`,
- * one slice after the other. vt_cuda_gemm_sum_slices adds what slices of `slice` k have left in
- * `partials`. vt_cuda_gemm_sum_kernel names the kernel that adds them. */
-void vt_cuda_gemm_to_partials(vt_gpu_gemm *g, void *partials);
+/* vt_cuda_gemm_redirect_to_partials makes the slices of k of a product leave their results in
+ * `partials`, one slice after the other. vt_cuda_gemm_sum_slices adds what slices of `slice` k have
+ * left in `partials`. vt_cuda_gemm_sum_kernel names the kernel that adds them. */
+void vt_cuda_gemm_redirect_to_partials(vt_gpu_gemm *g, void *partials);
 vt_status vt_cuda_gemm_sum_slices(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,
                                   int64_t slice, void *partials);
 uint32_t vt_cuda_gemm_sum_kernel(uint32_t dtype);
 
-/* For tests: describes kernel variant number i of a product; returns 0 if there are not that many.
- */
-int vt_cuda_gemm_variant(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g, uint32_t i,
-                         vt_cuda_variant *out);
+/* For tests: describes kernel variant number `index` of a product; returns 0 if there are not that
+ * many. */
+int vt_cuda_gemm_variant_at(const vt_cuda_traits *t, uint32_t dtype, const vt_gpu_gemm *g,
+                            uint32_t index, vt_cuda_variant *out);
 uint64_t vt_cuda_gemm_variant_scratch(uint32_t dtype, const vt_gpu_gemm *g,
                                       const vt_cuda_variant *variant);
 vt_status vt_cuda_gemm_run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu_gemm *g,

@@ -38,7 +38,7 @@ typedef struct request {
   char note[640]; /* note for the user, or "" */
 } request;
 
-static void set_note(request *m, const char *what, const vt_diag *why) {
+static void set_note_if_first(request *m, const char *what, const vt_diag *why) {
   if (why->text[0] != 0 && m->note[0] == 0)
     snprintf(m->note, sizeof m->note, "%s: %s", what, why->text);
 }
@@ -77,7 +77,7 @@ static vt_status load_cubin(const request *m, const vt_text *cubin, void **funct
   if (e == VT_CU_SUCCESS) return VT_OK;
   if (module != NULL) (void)cu->cuModuleUnload(module);
   return VT_FAIL(d, e == VT_CU_OUT_OF_MEMORY ? VT_NOMEM : VT_BACKEND,
-                 "the GPU does not load it: %s", vt_cu_text(cu, e, text));
+                 "the GPU does not load it: %s", vt_cu_error_text(cu, e, text));
 }
 
 /* Loads a kernel from the disk cache. Any problem with the cached file leads to a new compilation.
@@ -90,14 +90,14 @@ static vt_status load_cached(request *m, void **function) {
   vt_status s = vt_cuda_cache_find(&m->cache, &m->key, &cubin, &there, &why);
   if (s == VT_OK) s = there ? load_cubin(m, &cubin, function, &why) : VT_BACKEND;
   vt_text_done(&cubin);
-  set_note(m, "a cached kernel is ignored", &why);
+  set_note_if_first(m, "a cached kernel is ignored", &why);
   return s;
 }
 
 static void store_in_cache(request *m, const vt_text *cubin) {
   vt_diag why = {0};
   if (vt_cuda_cache_store(&m->cache, &m->key, cubin->s, cubin->n, m->a, &why) != VT_OK)
-    set_note(m, "a kernel is not cached", &why);
+    set_note_if_first(m, "a kernel is not cached", &why);
 }
 
 static vt_status compile_text(request *m, const vt_nvrtc *n, const vt_nvrtc_options *o,
@@ -109,7 +109,7 @@ static vt_status compile_text(request *m, const vt_nvrtc *n, const vt_nvrtc_opti
   if (s == VT_OK) s = load_cubin(m, &cubin, function, &why);
   if (s == VT_OK && m->cache.folder != NULL) store_in_cache(m, &cubin);
   vt_text_done(&cubin);
-  if (s != VT_OK) set_note(m, m->otherwise, &why);
+  if (s != VT_OK) set_note_if_first(m, m->otherwise, &why);
   return s;
 }
 
@@ -138,11 +138,11 @@ static generated *find_entry(const vt_cuda_card *card, const vt_hash256 *text) {
 }
 
 /* Returns the finished entry of a text; if another thread compiles the text, waits for it. If there
- * is no entry, adds one and sets *mine: the caller must compile the text. NULL if the list is full
- * or memory ran out. */
-static generated *claim_entry(const vt_cuda_card *card, const vt_hash256 *text, int *mine) {
+ * is no entry, adds one and sets *must_compile: the caller must compile the text. NULL if the list
+ * is full or memory ran out. */
+static generated *claim_entry(const vt_cuda_card *card, const vt_hash256 *text, int *must_compile) {
   generated *one;
-  *mine = 0;
+  *must_compile = 0;
   pthread_mutex_lock(&lock);
   while ((one = find_entry(card, text)) != NULL && one->busy) pthread_cond_wait(&entry_done, &lock);
   if (one == NULL && n_entries < MAX_ENTRIES &&
@@ -150,7 +150,7 @@ static generated *claim_entry(const vt_cuda_card *card, const vt_hash256 *text, 
     *one = (generated){.next = entries, .card = card, .text = *text, .busy = 1};
     entries = one;
     n_entries++;
-    *mine = 1;
+    *must_compile = 1;
   }
   pthread_mutex_unlock(&lock);
   return one;
@@ -184,8 +184,11 @@ static int32_t get_kernel(const vt_bk_device *dev, const char *text, const char 
                           const char *otherwise, void **out_function) {
   const vt_bk_host *host = dev->host;
   const vt_hash256 hash = vt_hash_bytes(text, strlen(text));
-  request m = {
-      .dev = dev, .text = text, .name = name, .otherwise = otherwise, .a = vt_cuda_alloc(host)};
+  request m = {.dev = dev,
+               .text = text,
+               .name = name,
+               .otherwise = otherwise,
+               .a = vt_cuda_host_allocator(host)};
   int mine;
   if (host->size >= offsetof(vt_bk_host, cache_bytes) + sizeof host->cache_bytes)
     m.cache = (vt_cuda_cache){host->cache, host->cache_bytes};
@@ -195,7 +198,7 @@ static int32_t get_kernel(const vt_bk_device *dev, const char *text, const char 
     const vt_status s = find_or_compile(&m, &function);
     function = complete_entry(one, s, function);
   }
-  if (m.note[0] != 0) vt_cuda_note(dev, m.note);
+  if (m.note[0] != 0) vt_cuda_send_note(dev, m.note);
   if (function == NULL) return VT_UNSUPPORTED;
   *out_function = function;
   return VT_OK;
@@ -217,8 +220,8 @@ int32_t vt_cuda_generated_get(const vt_bk_device *dev, const vt_cuda_source *sou
   char name[NAME];
   vt_text plain, text;
   int32_t status = VT_NOMEM;
-  vt_text_init(&plain, vt_cuda_alloc(dev->host));
-  vt_text_init(&text, vt_cuda_alloc(dev->host));
+  vt_text_init(&plain, vt_cuda_host_allocator(dev->host));
+  vt_text_init(&text, vt_cuda_host_allocator(dev->host));
   source->write(source->what, source->prefix, &plain);
   if (vt_text_status(&plain) == VT_OK) {
     name_kernel(source->prefix, &plain, name);

@@ -29,7 +29,7 @@ static void test_one_image_per_module(void) {
 
 /* Writes the architectures of an image in the form in which the build lists them: "sm_80
  * compute_80". */
-static void write_parts(const vt_cuda_image *image, char *out, size_t n) {
+static void write_architectures(const vt_cuda_image *image, char *out, size_t n) {
   enum { PTX = 1, HEADER = 16, PART = 64 };
   size_t used = 0;
   uint64_t bytes = 0;
@@ -55,12 +55,12 @@ static void test_images_have_all_architectures(void) {
     uint32_t magic;
     memcpy(&magic, vt_cuda_images[i].bytes, sizeof magic);
     CHECK(magic == 0xba55ed50u);
-    write_parts(&vt_cuda_images[i], parts, sizeof parts);
+    write_architectures(&vt_cuda_images[i], parts, sizeof parts);
     CHECK(strcmp(parts, vt_cuda_architectures) == 0);
   }
 }
 
-static const char *text_named(const char *name, size_t length) {
+static const char *find_text(const char *name, size_t length) {
   for (uint32_t i = 0; i < vt_cuda_texts_count; i++)
     if (strlen(vt_cuda_texts[i].name) == length && memcmp(vt_cuda_texts[i].name, name, length) == 0)
       return vt_cuda_texts[i].text;
@@ -82,7 +82,7 @@ static void test_included_texts_are_embedded(void) {
       const size_t length = strcspn(name, "\">\n");
       includes++;
       at = name;
-      if (is_host_only(name) || text_named(name, length) != NULL) continue;
+      if (is_host_only(name) || find_text(name, length) != NULL) continue;
       fprintf(stderr, "%s includes %.*s\n", vt_cuda_texts[i].name, (int)length, name);
       CHECK(0);
     }
@@ -103,7 +103,7 @@ static void print_log(const vt_nvrtc *n, void *p) {
   free(log);
 }
 
-static void *new_program(const vt_nvrtc *n) {
+static void *new_program_of_all_texts(const vt_nvrtc *n) {
   enum { MOST = 128 };
   const char *texts[MOST], *names[MOST];
   void *p = NULL;
@@ -123,7 +123,7 @@ static void test_nvrtc_compiles_numerics(void) {
   int count = 0;
   if (vt_nvrtc_get(&n, NULL) != VT_OK) return;
   for (char *w = strtok(words, " "); w != NULL; w = strtok(NULL, " ")) option[count++] = w;
-  void *p = new_program(n);
+  void *p = new_program_of_all_texts(n);
   const int error = n->nvrtcCompileProgram(p, count, option);
   if (error != 0) print_log(n, p);
   CHECK(error == 0);

@@ -83,24 +83,27 @@ static void test_index_faults(void) {
 
 /* ---- scatters ---- */
 
-/* Scatters `rows` rows. Three quarters of the coordinates are below `crowd`, so that several rows
- * go to the same position. */
-static void test_scatter(uint32_t op, uint32_t dtype, int64_t rows, int64_t crowd, layout w) {
+/* Scatters `rows` rows. Three quarters of the coordinates are below `crowded_below`, so that
+ * several rows go to the same position. */
+static void test_scatter(uint32_t op, uint32_t dtype, int64_t rows, int64_t crowded_below,
+                         layout w) {
   const vt_attr_gather_nd a = {.size = sizeof a};
   trial s = TRIAL(scatter_nd, a);
   s.op = op;
   add_operand(&s, dtype, DIMS(30, 11, 3), w);
   add_operand(&s, VT_DTYPE_I32, DIMS(rows, 2), w == REPEATED ? DENSE : w);
   for (int64_t i = 0; i < rows; i++) {
-    store_int(&s.in[1], 2 * i, random_below(4) > 0 ? random_below(crowd) : random_below(30));
-    store_int(&s.in[1], 2 * i + 1, random_below(4) > 0 ? random_below(crowd) : random_below(11));
+    store_int(&s.in[1], 2 * i,
+              random_below(4) > 0 ? random_below(crowded_below) : random_below(30));
+    store_int(&s.in[1], 2 * i + 1,
+              random_below(4) > 0 ? random_below(crowded_below) : random_below(11));
   }
   add_operand(&s, dtype, DIMS(rows, 3), w);
   add_results(&s, w == TRANSPOSED || w == SPREAD ? w : DENSE);
   run_and_compare(&s, "scattered");
 }
 
-static void test_scatter_batches(uint32_t op) {
+static void test_scatter_batches_and_fault(uint32_t op) {
   const vt_attr_gather_nd a = {.size = sizeof a, .batch = 1};
   trial s = TRIAL(scatter_nd, a);
   s.op = op;
@@ -120,7 +123,7 @@ static void test_all_scatters(void) {
     for (size_t i = 0; i < NUMBERS; i++)
       test_scatter(ops[o], numbers[i], 90, 4, (layout)((int)i % LAYOUTS));
     test_scatter(ops[o], VT_DTYPE_F32, 2600, 10, DENSE);
-    test_scatter_batches(ops[o]);
+    test_scatter_batches_and_fault(ops[o]);
   }
   /* numbers of rows, so that the sum S of a position has one chunk, slightly more than one, or
    * several */
@@ -147,7 +150,7 @@ static void test_scatter_of_many_chunks(void) {
   add_operand(&s, VT_DTYPE_F32, DIMS(ROWS, 1), DENSE);
   for (int64_t i = 0; i < ROWS; i++) {
     const float x = 1.0f / (float)(1 + random_below(1000));
-    memcpy(element_of(&s.in[2], i), &x, sizeof x);
+    memcpy(element_address(&s.in[2], i), &x, sizeof x);
   }
   add_results(&s, DENSE);
   run_and_compare(&s, "many rows per position");
@@ -210,8 +213,8 @@ static void test_nonzero(uint32_t dtype, int64_t bound, layout w) {
   trial s = TRIAL(nonzero, a);
   add_operand(&s, dtype, DIMS(13, 50, 9), w);
   add_results(&s, bound % 2 ? TRANSPOSED : DENSE);
-  s.out[1] = tensor_of(s.out[1].dtype, 0, NULL, DENSE);
-  place_tensor(&s, &s.out[1], DENSE);
+  s.out[1] = tensor_of_layout(s.out[1].dtype, 0, NULL, DENSE);
+  place_random_tensor(&s, &s.out[1], DENSE);
   run_and_compare(&s, "not zero");
 }
 
@@ -244,7 +247,7 @@ static void test_random_numbers(uint32_t op, int64_t n, layout w) {
 }
 
 int main(void) {
-  if (!placed_device_open()) return 77;
+  if (!layouts_device_open()) return 77;
   for (int w = DENSE; w < LAYOUTS; w++) {
     test_gather_and_embedding(w % 2 ? VT_DTYPE_F32 : VT_DTYPE_F16, (layout)w,
                               (layout)((w + 2) % LAYOUTS), DENSE);
@@ -262,6 +265,6 @@ int main(void) {
     test_random_numbers(VT_OP_random_uniform, n, n % 2 ? TRANSPOSED : DENSE);
     test_random_numbers(VT_OP_random_normal, n, n % 2 ? DENSE : SPREAD);
   }
-  placed_device_close();
+  layouts_device_close();
   TEST_DONE();
 }

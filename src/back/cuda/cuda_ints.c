@@ -8,7 +8,7 @@ static uint32_t sign_flip_of(const vt_view *v) { return v->dtype == VT_DTYPE_I8 
 
 /* Returns the data of operand i, a zero point or bias, or NULL if it is absent. *step gets its
  * stride, which is 0 if one number serves all columns. */
-static const void *column_operand(const vt_cuda_call *c, uint32_t i, int64_t *step) {
+static const void *find_column_operand(const vt_cuda_call *c, uint32_t i, int64_t *step) {
   if (c->n_in <= i) return NULL;
   const vt_view *v = &c->in[i];
   *step = v->rank == 0 || v->dim[0] == 1 ? 0 : v->stride[0];
@@ -36,24 +36,25 @@ static vt_gpu_ints ints_args(const vt_cuda_call *c) {
                    .a_flip = sign_flip_of(a),
                    .b_flip = sign_flip_of(b),
                    .lead = vt_cuda_walk(all, 3)};
-  p.za = column_operand(c, 2, &unused);
-  p.zb = column_operand(c, 3, &p.zb_step);
-  p.bias = column_operand(c, 4, &p.bias_step);
+  p.za = find_column_operand(c, 2, &unused);
+  p.zb = find_column_operand(c, 3, &p.zb_step);
+  p.bias = find_column_operand(c, 4, &p.bias_step);
   return p;
 }
 
 /* ---- tiles ---- */
 
-static int strides_are_multiples(const vt_gpu_walk *w, uint32_t operand, int64_t of) {
+static int strides_are_multiples(const vt_gpu_walk *w, uint32_t operand, int64_t divisor) {
   for (uint32_t i = 0; i < w->rank; i++)
-    if (w->stride[operand][i] % of != 0) return 0;
+    if (w->stride[operand][i] % divisor != 0) return 0;
   return 1;
 }
 
 /* Returns 1 if a matrix can be loaded in pieces of `bytes` bytes: elements are contiguous along one
- * axis (stride `near`), and lines along the other (stride `far`) begin at aligned addresses. */
-static int allows_wide_loads(const void *data, int64_t near, int64_t far, int64_t bytes) {
-  return near == 1 && far % bytes == 0 && (uintptr_t)data % (uintptr_t)bytes == 0;
+ * axis (`near_stride`), and lines along the other (`far_stride`) begin at aligned addresses. */
+static int allows_wide_loads(const void *data, int64_t near_stride, int64_t far_stride,
+                             int64_t bytes) {
+  return near_stride == 1 && far_stride % bytes == 0 && (uintptr_t)data % (uintptr_t)bytes == 0;
 }
 
 typedef struct tile_size {
@@ -76,7 +77,7 @@ static vt_gpu_ints_tile tile_args(const vt_gpu_ints *p, tile_size size) {
   return t;
 }
 
-static int64_t tiles_of(const vt_gpu_ints *p, tile_size size) {
+static int64_t count_tiles(const vt_gpu_ints *p, tile_size size) {
   return vt_cuda_ceil_div(p->m, size.m) * vt_cuda_ceil_div(p->n, size.n) * p->lead.n;
 }
 
@@ -102,21 +103,21 @@ static uint32_t shared_bytes_of(tile_size size) {
 /* Returns 1 if the larger of the two tiles should be used. It reads less, but needs enough tiles
  * for every multiprocessor. */
 static int uses_large_tiles(const vt_cuda_call *c, const vt_gpu_ints *p) {
-  return tiles_of(p, large) >= c->traits->processors;
+  return count_tiles(p, large) >= c->traits->processors;
 }
 
 vt_status vt_cuda_run_matmul_int(vt_cuda_call *c) {
   static const tile_size skinny = {VT_GPU_INTS_SKINNY_ROWS, VT_GPU_INTS_SKINNY_COLUMNS};
-  if (vt_cuda_count(c->out) == 0) return VT_OK;
+  if (vt_cuda_element_count(c->out) == 0) return VT_OK;
   const vt_gpu_ints p = ints_args(c);
-  if (p.k < LEAST_K || tiles_of(&p, skinny) > INT32_MAX)
-    return vt_cuda_launch(c, VT_GPU_ints_each, vt_cuda_grid_over(c, vt_cuda_count(c->out), 1, 256),
-                          &p);
+  if (p.k < LEAST_K || count_tiles(&p, skinny) > INT32_MAX)
+    return vt_cuda_launch(c, VT_GPU_ints_each,
+                          vt_cuda_grid_over(c, vt_cuda_element_count(c->out), 1, 256), &p);
   const vt_gpu_ints_tile f = tile_args(&p, skinny);
   if (suits_skinny_kernels(&f)) return run_skinny(c, &f);
   const tile_size size = uses_large_tiles(c, &p) ? large : small;
   const vt_gpu_ints_tile t = tile_args(&p, size);
-  const vt_cuda_grid grid = {(uint32_t)tiles_of(&p, size), 1, 1, 256, shared_bytes_of(size)};
+  const vt_cuda_grid grid = {(uint32_t)count_tiles(&p, size), 1, 1, 256, shared_bytes_of(size)};
   return vt_cuda_launch(c, uses_large_tiles(c, &p) ? VT_GPU_ints_128_128 : VT_GPU_ints_64_64, grid,
                         &t);
 }
@@ -131,9 +132,9 @@ static vt_gpu_direct_conv_int conv_int_args(const vt_cuda_call *c) {
                               .x_flip = sign_flip_of(&c->in[0]),
                               .w_flip = sign_flip_of(&c->in[1])};
   int64_t unused;
-  p.x_zero = column_operand(c, 2, &unused);
-  p.w_zero = column_operand(c, 3, &p.w_zero_step);
-  p.conv.bias = column_operand(c, 4, &p.conv.bias_step);
+  p.x_zero = find_column_operand(c, 2, &unused);
+  p.w_zero = find_column_operand(c, 3, &p.w_zero_step);
+  p.conv.bias = find_column_operand(c, 4, &p.conv.bias_step);
   return p;
 }
 
@@ -149,10 +150,10 @@ static vt_gpu_walk image_and_group_walk(const vt_gpu_direct_conv *s) {
 
 /* Describes the convolution as a product: rows are output positions, columns are rows of the
  * weight. Returns 0 if tiled kernels cannot or should not compute it. */
-static int conv_as_product(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
-                           vt_gpu_ints_conv *out) {
+static int describe_conv_as_product(const vt_cuda_call *c, const vt_gpu_direct_conv_int *s,
+                                    vt_gpu_ints_conv *out) {
   vt_gpu_conv v;
-  if (s->conv.length < LEAST_K || !vt_cuda_conv_tiled(c, &s->conv, &v)) return 0;
+  if (s->conv.length < LEAST_K || !vt_cuda_conv_describe_tiled(c, &s->conv, &v)) return 0;
   *out = (vt_gpu_ints_conv){.t.p = {.a = v.x,
                                     .b = v.g.a.data,
                                     .za = s->x_zero,
@@ -173,7 +174,7 @@ static int conv_as_product(const vt_cuda_call *c, const vt_gpu_direct_conv_int *
                                     .lead = image_and_group_walk(&s->conv)},
                             .gather = v.gather,
                             .groups = s->conv.groups};
-  return tiles_of(&out->t.p, small) <= INT32_MAX;
+  return count_tiles(&out->t.p, small) <= INT32_MAX;
 }
 
 static vt_status run_tiled_conv(vt_cuda_call *c, vt_gpu_ints_conv *v) {
@@ -181,16 +182,16 @@ static vt_status run_tiled_conv(vt_cuda_call *c, vt_gpu_ints_conv *v) {
   const tile_size size = use_large ? large : small;
   const uint32_t taps = 2 * VT_GPU_INTS_STEP * (uint32_t)sizeof(vt_gpu_tap);
   v->t = tile_args(&v->t.p, size);
-  const vt_cuda_grid grid = {(uint32_t)tiles_of(&v->t.p, size), 1, 1, 256,
+  const vt_cuda_grid grid = {(uint32_t)count_tiles(&v->t.p, size), 1, 1, 256,
                              shared_bytes_of(size) + taps};
   return vt_cuda_launch(c, use_large ? VT_GPU_ints_conv_128_128 : VT_GPU_ints_conv_64_64, grid, v);
 }
 
 vt_status vt_cuda_run_conv_int(vt_cuda_call *c) {
   vt_gpu_ints_conv v;
-  if (vt_cuda_count(c->out) == 0) return VT_OK;
+  if (vt_cuda_element_count(c->out) == 0) return VT_OK;
   const vt_gpu_direct_conv_int p = conv_int_args(c);
-  if (conv_as_product(c, &p, &v)) return run_tiled_conv(c, &v);
+  if (describe_conv_as_product(c, &p, &v)) return run_tiled_conv(c, &v);
   const int64_t total = vt_cuda_direct_conv_output_count(&p.conv);
   const uint32_t kernel = p.conv.small ? VT_GPU_conv_int_each : VT_GPU_conv_int_huge;
   return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, total, 1, p.conv.small ? 256 : 128), &p);

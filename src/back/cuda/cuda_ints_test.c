@@ -3,7 +3,7 @@
  * kernels: all types, zero points and biases, random shapes. Skipped without a device. */
 #include "device_trial_test.h"
 
-static uint32_t random_byte(void) { return random_between(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
+static uint32_t random_byte_type(void) { return random_between(0, 1) ? VT_DTYPE_I8 : VT_DTYPE_U8; }
 
 static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
   vt_attr_list l = {.n = n};
@@ -13,31 +13,34 @@ static vt_attr_list attr_list_of(const int64_t *v, uint32_t n) {
 
 /* ---- matmul_int, linear_int ---- */
 
-/* Adds the operands a and b of a product; depending on `lead`, b has the leading axes of a, none,
- * or some that repeat. */
-static void add_operands(device *d, trial *t, int64_t m, int64_t n, int64_t k, uint32_t lead) {
+/* Adds the operands a and b of a product; depending on `leading_axes`, b has the leading axes of a,
+ * none, or some that repeat. */
+static void add_product_operands(device *d, trial *t, int64_t m, int64_t n, int64_t k,
+                                 uint32_t leading_axes) {
   const int64_t a[4] = {random_between(1, 3), random_between(1, 2), m, k}, b[4] = {1, a[1], k, n};
-  const uint32_t own = random_between(0, 1) ? lead : 0;
-  t->in[0] = view_random(d, random_byte(), lead + 2, a + 2 - lead, 0, 0);
-  t->in[1] = view_random(d, random_byte(), own + 2, b + 2 - own, 0, 0);
+  const uint32_t own = random_between(0, 1) ? leading_axes : 0;
+  t->in[0] =
+      add_random_layout_tensor(d, random_byte_type(), leading_axes + 2, a + 2 - leading_axes, 0, 0);
+  t->in[1] = add_random_layout_tensor(d, random_byte_type(), own + 2, b + 2 - own, 0, 0);
   const uint32_t each = (uint32_t)random_between(0, 1);
-  t->in[2] = view_random(d, t->in[0].dtype, 0, NULL, 0, 0);
-  t->in[3] = view_random(d, t->in[1].dtype, each, &n, 0, 0);
-  t->in[4] = view_random(d, VT_DTYPE_I32, 1, &n, 0, 0);
+  t->in[2] = add_random_layout_tensor(d, t->in[0].dtype, 0, NULL, 0, 0);
+  t->in[3] = add_random_layout_tensor(d, t->in[1].dtype, each, &n, 0, 0);
+  t->in[4] = add_random_layout_tensor(d, VT_DTYPE_I32, 1, &n, 0, 0);
 }
 
-static void try_product(device *d, int64_t m, int64_t n, int64_t k, uint32_t lead, uint32_t n_in) {
+static void try_product(device *d, int64_t m, int64_t n, int64_t k, uint32_t leading_axes,
+                        uint32_t n_in) {
   trial t = {.op = n_in == 5 ? VT_OP_linear_int : VT_OP_matmul_int, .n_in = n_in};
   int64_t y[4] = {0, 0, m, n};
-  add_operands(d, &t, m, n, k, lead);
+  add_product_operands(d, &t, m, n, k, leading_axes);
   if (n_in == 5 && t.in[1].rank != 2) {
     d->used = 0;
     return;
   }
-  for (uint32_t i = 0; i < lead; i++) y[2 - lead + i] = t.in[0].dim[i];
+  for (uint32_t i = 0; i < leading_axes; i++) y[2 - leading_axes + i] = t.in[0].dim[i];
   const uint64_t first = d->used;
-  t.out = view_random(d, VT_DTYPE_I32, lead + 2, y + 2 - lead, 0, 1);
-  trial_run(d, &t, first, n_in == 5 ? "linear_int" : "matmul_int");
+  t.out = add_random_layout_tensor(d, VT_DTYPE_I32, leading_axes + 2, y + 2 - leading_axes, 0, 1);
+  trial_run_and_compare(d, &t, first, n_in == 5 ? "linear_int" : "matmul_int");
 }
 
 /* Tries a product that is large enough for the larger tiles on this card; the last tiles are
@@ -78,10 +81,10 @@ typedef struct conv_shape {
   int64_t dim[3], kernel[3], stride[3], dilation[3], low[3], high[3];
 } conv_shape;
 
-static vt_view conv_view(device *d, const conv_shape *s, uint32_t dtype, const int64_t *dim,
-                         int result) {
-  return s->dense ? view_dense(d, dtype, s->axes + 2, dim, 0)
-                  : view_random(d, dtype, s->axes + 2, dim, 0, result);
+static vt_view add_conv_tensor(device *d, const conv_shape *s, uint32_t dtype, const int64_t *dim,
+                               int result) {
+  return s->dense ? add_dense_tensor(d, dtype, s->axes + 2, dim, 0)
+                  : add_random_layout_tensor(d, dtype, s->axes + 2, dim, 0, result);
 }
 
 static void try_conv(device *d, const conv_shape *s) {
@@ -103,14 +106,15 @@ static void try_conv(device *d, const conv_shape *s) {
                               .high = attr_list_of(s->high, s->axes),
                               .groups = s->groups};
   trial t = {.op = VT_OP_conv_int, .n_in = s->n_in, .attrs = &a};
-  t.in[0] = conv_view(d, s, random_byte(), x, 0);
-  t.in[1] = conv_view(d, s, random_byte(), w, 0);
-  t.in[2] = view_random(d, t.in[0].dtype, 0, NULL, 0, 0);
-  t.in[3] = view_random(d, t.in[1].dtype, (uint32_t)random_between(0, 1), &outputs, 0, 0);
-  t.in[4] = view_random(d, VT_DTYPE_I32, 1, &outputs, 0, 0);
+  t.in[0] = add_conv_tensor(d, s, random_byte_type(), x, 0);
+  t.in[1] = add_conv_tensor(d, s, random_byte_type(), w, 0);
+  t.in[2] = add_random_layout_tensor(d, t.in[0].dtype, 0, NULL, 0, 0);
+  t.in[3] =
+      add_random_layout_tensor(d, t.in[1].dtype, (uint32_t)random_between(0, 1), &outputs, 0, 0);
+  t.in[4] = add_random_layout_tensor(d, VT_DTYPE_I32, 1, &outputs, 0, 0);
   const uint64_t first = d->used;
-  t.out = conv_view(d, s, VT_DTYPE_I32, y, 1);
-  trial_run(d, &t, first, "conv_int");
+  t.out = add_conv_tensor(d, s, VT_DTYPE_I32, y, 1);
+  trial_run_and_compare(d, &t, first, "conv_int");
 }
 
 static void try_random_conv(device *d) {
@@ -131,7 +135,7 @@ static void try_random_conv(device *d) {
   try_conv(d, &s);
 }
 
-static void try_conv_by_tiles(device *d, const conv_shape *s, const char *kernel) {
+static void try_conv_and_expect_kernel(device *d, const conv_shape *s, const char *kernel) {
   const uint32_t before = count_log_lines(kernel);
   try_conv(d, s);
   const uint32_t now = count_log_lines(kernel) - before;
@@ -160,22 +164,22 @@ static void try_tiled_convs(device *d) {
     try_conv(d, &s); /* which tile the handler uses depends on the card */
     s.images = 1;
     s.groups = 1;
-    try_conv_by_tiles(d, &s, "ints_conv_64_64");
+    try_conv_and_expect_kernel(d, &s, "ints_conv_64_64");
     s.images = vt_cuda_card_traits(d->dev->card)->processors;
     s.rows = 9;
-    try_conv_by_tiles(d, &s, "ints_conv_128_128");
+    try_conv_and_expect_kernel(d, &s, "ints_conv_128_128");
   }
 }
 
 int main(void) {
   device d;
   vt_fpenv env;
-  log_begin();
-  if (!device_begin(&d, &env)) return 77;
+  begin_driver_log();
+  if (!test_device_open(&d, &env)) return 77;
   try_products(&d);
   for (int i = 0; i < (vt_test_is_long() ? 600 : 40); i++) try_random_conv(&d);
   try_tiled_convs(&d);
   vt_fpenv_leave(&env);
-  device_end(&d);
+  test_device_close(&d);
   TEST_DONE();
 }

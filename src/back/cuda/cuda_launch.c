@@ -11,25 +11,25 @@ int32_t vt_cuda_report(const vt_bk_host *host, int32_t status, const char *text)
   return status;
 }
 
-int32_t vt_cuda_driver_status(const vt_bk_device *dev, int error, const char *what) {
+int32_t vt_cuda_report_driver_error(const vt_bk_device *dev, int error, const char *what) {
   char text[VT_CU_TEXT], all[VT_CU_TEXT + 120];
   if (error == VT_CU_SUCCESS) return VT_OK;
   snprintf(all, sizeof all, "the GPU cannot %s: %s", what,
-           vt_cu_text(vt_cuda_card_driver(dev->card), error, text));
+           vt_cu_error_text(vt_cuda_card_driver(dev->card), error, text));
   return vt_cuda_report(dev->host, error == VT_CU_OUT_OF_MEMORY ? VT_NOMEM : VT_BACKEND, all);
 }
 
-int32_t vt_cuda_enter(const vt_bk_device *dev) {
-  return vt_cuda_driver_status(dev, vt_cuda_card_enter(dev->card), "be used");
+int32_t vt_cuda_enter_device(const vt_bk_device *dev) {
+  return vt_cuda_report_driver_error(dev, vt_cuda_card_enter(dev->card), "be used");
 }
 
-void vt_cuda_note(const vt_bk_device *dev, const char *text) {
+void vt_cuda_send_note(const vt_bk_device *dev, const char *text) {
   if (VT_BK_HAS(dev->host, vt_bk_host, note)) dev->host->note(dev->host->user, text);
 }
 
 /* ---- sizes ---- */
 
-int64_t vt_cuda_count(const vt_view *v) {
+int64_t vt_cuda_element_count(const vt_view *v) {
   int64_t n = 1;
   for (uint32_t i = 0; i < v->rank; i++) n *= v->dim[i];
   return n;
@@ -46,8 +46,10 @@ uint32_t vt_cuda_bytes_of(uint32_t dtype) { return (uint32_t)vt_dtype_bytes(dtyp
 
 /* The grid has at most thirty-two blocks per multiprocessor, which is more than can be resident,
  * but few enough to start quickly. */
-vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t n, int64_t each, uint32_t threads) {
-  const int64_t blocks = vt_cuda_ceil_div(n, each * threads), most = 32 * c->traits->processors;
+vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t items, int64_t items_per_thread,
+                               uint32_t threads) {
+  const int64_t blocks = vt_cuda_ceil_div(items, items_per_thread * threads),
+                most = 32 * c->traits->processors;
   return (vt_cuda_grid){.x = (uint32_t)vt_cuda_min(blocks, most), 1, 1, threads, 0};
 }
 
@@ -64,7 +66,7 @@ static vt_status launch_function(vt_cuda_call *c, void *function, vt_cuda_grid g
                                                             1, g.shared, c->dev->stream, params)
                             : cu->cuLaunchKernel(function, g.x, g.y, g.z, g.threads, 1, 1, g.shared,
                                                  c->dev->stream, params, NULL);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "launch a kernel");
+  return (vt_status)vt_cuda_report_driver_error(c->dev, e, "launch a kernel");
 }
 
 static int is_empty_grid(vt_cuda_grid g) { return g.x == 0 || g.y == 0 || g.z == 0; }
@@ -99,18 +101,18 @@ vt_status vt_cuda_set_bytes(vt_cuda_call *c, void *to, uint8_t value, uint64_t b
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   if (bytes == 0 || c->rehearsal) return VT_OK;
   const int e = cu->cuMemsetD8Async(device_address(to), value, (size_t)bytes, c->dev->stream);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "fill memory");
+  return (vt_status)vt_cuda_report_driver_error(c->dev, e, "fill memory");
 }
 
-vt_status vt_cuda_copy_bytes(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
+vt_status vt_cuda_copy_on_device(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   if (bytes == 0 || to == from || c->rehearsal) return VT_OK;
   const int e = cu->cuMemcpyDtoDAsync(device_address(to), device_address(from), (size_t)bytes,
                                       c->dev->stream);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "copy memory");
+  return (vt_status)vt_cuda_report_driver_error(c->dev, e, "copy memory");
 }
 
-vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
+vt_status vt_cuda_fetch_to_host(vt_cuda_call *c, void *to, const void *from, uint64_t bytes) {
   const vt_cu *cu = vt_cuda_card_driver(c->dev->card);
   if (c->rehearsal) {
     *c->waits = 1;
@@ -119,7 +121,7 @@ vt_status vt_cuda_fetch(vt_cuda_call *c, void *to, const void *from, uint64_t by
   }
   int e = cu->cuMemcpyDtoHAsync(to, device_address(from), (size_t)bytes, c->dev->stream);
   if (e == VT_CU_SUCCESS) e = cu->cuStreamSynchronize(c->dev->stream);
-  return (vt_status)vt_cuda_driver_status(c->dev, e, "copy a value to the host");
+  return (vt_status)vt_cuda_report_driver_error(c->dev, e, "copy a value to the host");
 }
 
 /* ---- faults ---- */

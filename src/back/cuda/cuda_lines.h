@@ -19,17 +19,17 @@ int vt_cuda_is_empty(const vt_view *v);
 /* Returns the axes of an attribute as a bit mask; an empty list means all axes. */
 unsigned vt_cuda_axes_mask(const vt_attr_list *axes, uint32_t rank);
 /* Returns a view of y, the result of a reduction of x, that has the reduced axes with length 1. */
-vt_view vt_cuda_keepdims(const vt_view *y, const vt_view *x, unsigned mask);
-/* Builds the walks for n views that have the rank of the first. `mask` has the axes of a line.
+vt_view vt_cuda_keepdims_view(const vt_view *y, const vt_view *x, unsigned axes_mask);
+/* Builds the walks for n views that have the rank of the first. `axes_mask` has the axes of a line.
  * Lines are numbered so that neighbours in memory have neighbouring numbers; along a line the order
  * is row-major. A line may be empty; the other axes may not. */
-vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned mask);
-/* 1 if, in operand k, neighbouring lines are closer together in memory than neighbouring elements
- * of one line. */
-int vt_cuda_lines_interleaved(const vt_cuda_lines *l, uint32_t k);
-/* Makes operand k of a walk over lines a vector with one number per line; the numbers are `each`
- * elements apart. */
-void vt_cuda_lines_as_vector(vt_gpu_walk *lines, uint32_t k, int64_t each);
+vt_cuda_lines vt_cuda_lines_of(const vt_view *const *v, uint32_t n, unsigned axes_mask);
+/* 1 if, in operand number `operand`, neighbouring lines are closer together in memory than
+ * neighbouring elements of one line. */
+int vt_cuda_lines_are_interleaved(const vt_cuda_lines *l, uint32_t operand);
+/* Makes operand number `operand` of a walk over lines a vector with one number per line; the
+ * numbers are `elements_per_line` elements apart. */
+void vt_cuda_lines_set_consecutive(vt_gpu_walk *lines, uint32_t operand, int64_t elements_per_line);
 
 /* ---- reductions ---- */
 

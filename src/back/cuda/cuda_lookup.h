@@ -9,11 +9,11 @@
 
 /* Returns a lookup without axes. Neighbouring coordinates of a row are `coordinate_step` elements
  * apart in the index. */
-vt_gpu_lookup vt_cuda_lookup(const vt_view *index, int64_t coordinate_step);
+vt_gpu_lookup vt_cuda_lookup_of(const vt_view *index, int64_t coordinate_step);
 /* Adds an axis to a lookup: its coordinates must be below `limit`, and slices at neighbouring
  * coordinates are `stride` elements apart. */
-void vt_cuda_lookup_axis(vt_gpu_lookup *l, int64_t limit, int64_t stride);
+void vt_cuda_lookup_add_axis(vt_gpu_lookup *l, int64_t limit, int64_t stride);
 /* Issues a check of all indices in the step's second operand; the first one out of range becomes
  * the run's index fault. */
-vt_status vt_cuda_lookup_check(vt_cuda_call *c, const vt_gpu_lookup *l);
+vt_status vt_cuda_lookup_check_range(vt_cuda_call *c, const vt_gpu_lookup *l);
 #endif

@@ -3,11 +3,11 @@
  * contiguous with the rows are merged into the rows; other leading axes number the products. */
 #include "cuda_epilogue.h"
 
-/* Returns the stride of x along leading axis i of `rank` leading axes, or 0 if x does not have the
+/* Returns the stride of x along one of `leading_axes` leading axes, or 0 if x does not have the
  * axis or repeats along it. */
-static int64_t lead_step(const vt_view *x, uint32_t rank, uint32_t i) {
-  const uint32_t missing = rank + 2 - x->rank;
-  return i < missing || x->dim[i - missing] == 1 ? 0 : x->stride[i - missing];
+static int64_t leading_stride(const vt_view *x, uint32_t leading_axes, uint32_t axis) {
+  const uint32_t missing = leading_axes + 2 - x->rank;
+  return axis < missing || x->dim[axis - missing] == 1 ? 0 : x->stride[axis - missing];
 }
 
 static void set_leading_axes(vt_gpu_gemm *g, const vt_view *a, const vt_view *b, const vt_view *y) {
@@ -15,8 +15,8 @@ static void set_leading_axes(vt_gpu_gemm *g, const vt_view *a, const vt_view *b,
   for (uint32_t i = 0; i + 2 < y->rank; i++) {
     if (y->dim[i] == 1) continue;
     g->dim[g->rank] = y->dim[i];
-    g->a.step[g->rank] = lead_step(a, y->rank - 2, i);
-    g->b.step[g->rank] = lead_step(b, y->rank - 2, i);
+    g->a.step[g->rank] = leading_stride(a, y->rank - 2, i);
+    g->b.step[g->rank] = leading_stride(b, y->rank - 2, i);
     g->y_step[g->rank++] = y->stride[i];
     g->products *= y->dim[i];
   }
@@ -109,7 +109,7 @@ vt_status vt_cuda_run_matmul_masked(vt_cuda_call *c) {
                         .p_column = present->stride[present->rank - 1]};
   uint32_t axis = 0;
   for (uint32_t i = 0; i + 2 < y->rank; i++)
-    if (y->dim[i] != 1) args.p_step[axis++] = lead_step(present, y->rank - 2, i);
+    if (y->dim[i] != 1) args.p_step[axis++] = leading_stride(present, y->rank - 2, i);
   const int64_t n = args.g.products * args.g.m * args.g.n;
   return vt_cuda_launch(c, y->dtype == VT_DTYPE_F64 ? VT_GPU_masked_f64 : VT_GPU_masked_f32,
                         vt_cuda_grid_over(c, n, 1, 256), &args);

@@ -16,7 +16,7 @@ vt_status vt_cuda_run_literal(vt_cuda_call *c) {
 /* ---- views ---- */
 
 /* Returns a view of the `n` elements of a tensor along an axis that begin with element `first`. */
-static vt_view range_of(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
+static vt_view view_of_range(const vt_view *v, uint32_t axis, int64_t first, int64_t n) {
   vt_view part = *v;
   part.dim[axis] = n;
   part.data = (char *)v->data + first * v->stride[axis] * (int64_t)vt_cuda_bytes_of(v->dtype);
@@ -24,7 +24,7 @@ static vt_view range_of(const vt_view *v, uint32_t axis, int64_t first, int64_t 
 }
 
 /* Returns a view of the dense tensor v in the shape of `like`, which has as many elements. */
-static vt_view reshaped(const vt_view *v, const vt_view *like) {
+static vt_view dense_view_in_shape_of(const vt_view *v, const vt_view *like) {
   vt_view as = *like;
   int64_t step = 1;
   as.data = v->data;
@@ -61,9 +61,9 @@ vt_status vt_cuda_run_transpose(vt_cuda_call *c) {
 vt_status vt_cuda_run_slice(vt_cuda_call *c) {
   const vt_attr_slice *a = c->attrs;
   vt_view part = c->in[0];
-  if (vt_cuda_count(c->out) == 0) return VT_OK;
+  if (vt_cuda_element_count(c->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < part.rank; i++) {
-    part = range_of(&part, i, a->start.v[i], c->out->dim[i]);
+    part = view_of_range(&part, i, a->start.v[i], c->out->dim[i]);
     if (a->step.n != 0 && c->out->dim[i] > 1) part.stride[i] *= a->step.v[i];
   }
   return vt_cuda_copy_view(c, c->out, &part);
@@ -73,7 +73,7 @@ vt_status vt_cuda_run_concat(vt_cuda_call *c) {
   const uint32_t axis = (uint32_t)((const vt_attr_axis *)c->attrs)->axis;
   int64_t at = 0;
   for (uint32_t i = 0; i < c->n_in; at += c->in[i++].dim[axis]) {
-    const vt_view part = range_of(c->out, axis, at, c->in[i].dim[axis]);
+    const vt_view part = view_of_range(c->out, axis, at, c->in[i].dim[axis]);
     VT_TRY(vt_cuda_copy_view(c, &part, &c->in[i]));
   }
   return VT_OK;
@@ -82,12 +82,12 @@ vt_status vt_cuda_run_concat(vt_cuda_call *c) {
 vt_status vt_cuda_run_flip(vt_cuda_call *c) {
   const vt_attr_list *axes = &((const vt_attr_axes *)c->attrs)->axes;
   vt_view flipped = c->in[0];
-  if (vt_cuda_count(c->out) == 0) return VT_OK;
+  if (vt_cuda_element_count(c->out) == 0) return VT_OK;
   for (uint32_t i = 0; i < flipped.rank; i++) {
     int named = axes->n == 0;
     for (int64_t k = 0; k < axes->n; k++) named |= axes->v[k] == (int64_t)i;
     if (!named) continue;
-    flipped = range_of(&flipped, i, flipped.dim[i] - 1, flipped.dim[i]);
+    flipped = view_of_range(&flipped, i, flipped.dim[i] - 1, flipped.dim[i]);
     flipped.stride[i] = -flipped.stride[i];
   }
   return vt_cuda_copy_view(c, c->out, &flipped);
@@ -98,11 +98,11 @@ vt_status vt_cuda_run_flip(vt_cuda_call *c) {
 vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
   const vt_view *x = &c->in[0], *y = c->out;
   if (vt_cuda_is_dense(y)) {
-    const vt_view as = reshaped(y, x);
+    const vt_view as = dense_view_in_shape_of(y, x);
     return vt_cuda_copy_view(c, &as, x);
   }
   if (vt_cuda_is_dense(x)) {
-    const vt_view as = reshaped(x, y);
+    const vt_view as = dense_view_in_shape_of(x, y);
     return vt_cuda_copy_view(c, y, &as);
   }
   const vt_gpu_reshape args = {.to = y->data,
@@ -115,12 +115,13 @@ vt_status vt_cuda_run_reshape(vt_cuda_call *c) {
 
 /* ---- pad and tile ---- */
 
-static vt_status launch_pad(vt_cuda_call *c, const uint32_t *sizes, const vt_attr_list *low) {
+static vt_status launch_pad_or_tile(vt_cuda_call *c, const uint32_t *sizes,
+                                    const vt_attr_list *low) {
   const vt_view *x = &c->in[0], *y = c->out;
   vt_gpu_pad args = {.to = y->data,
                      .from = x->data,
                      .value = c->n_in > 1 ? c->in[1].data : NULL,
-                     .n = vt_cuda_count(y),
+                     .n = vt_cuda_element_count(y),
                      .rank = y->rank};
   for (uint32_t i = 0; i < y->rank; i++) {
     args.dim[i] = y->dim[i];
@@ -134,10 +135,12 @@ static vt_status launch_pad(vt_cuda_call *c, const uint32_t *sizes, const vt_att
 }
 
 vt_status vt_cuda_run_pad(vt_cuda_call *c) {
-  return launch_pad(c, VT_CUDA_SIZES(pad), &((const vt_attr_pad *)c->attrs)->low);
+  return launch_pad_or_tile(c, VT_CUDA_SIZES(pad), &((const vt_attr_pad *)c->attrs)->low);
 }
 
-vt_status vt_cuda_run_tile(vt_cuda_call *c) { return launch_pad(c, VT_CUDA_SIZES(tile), NULL); }
+vt_status vt_cuda_run_tile(vt_cuda_call *c) {
+  return launch_pad_or_tile(c, VT_CUDA_SIZES(tile), NULL);
+}
 
 /* ---- iota ---- */
 

@@ -152,11 +152,11 @@ typedef struct transposer {
   vt_bk_program *p;
 } transposer;
 
-/* Builds a program that transposes a tensor, placed after `used` bytes. */
-static void transposer_new(transposer *c, uint32_t dtype, uint64_t used) {
+/* Builds a program that transposes a tensor, placed after `offset` bytes. */
+static void transposer_build(transposer *c, uint32_t dtype, uint64_t offset) {
   static const vt_attr_perm swap_axes = {.size = sizeof swap_axes, .perm = {.n = 2, .v = {1, 0}}};
   c->s = TRIAL(transpose, swap_axes);
-  c->s.used = used;
+  c->s.used = offset;
   add_operand(&c->s, dtype, DIMS(20, N / 20), DENSE);
   add_results(&c->s, DENSE);
   c->step = (vt_bk_step){.size = sizeof c->step,
@@ -195,7 +195,7 @@ static void test_results_have_canonical_nans(uint32_t dtype) {
   /* bytes around the tensors are NaN patterns, which must not become canonical */
   memset(arena, 0xff, sizeof arena);
   transposer c;
-  transposer_new(&c, dtype, 0);
+  transposer_build(&c, dtype, 0);
   const uint64_t from = c.s.out->offset, bytes = N * vt_dtype_bytes(dtype), used = c.s.used;
   vt_kernel k;
   store_nans(arena + c.s.in->offset, dtype);
@@ -215,30 +215,30 @@ static void test_results_have_canonical_nans(uint32_t dtype) {
   api->program_free(c.p);
 }
 
-/* Runs two programs with adjacent results and frees program `which` before the results are read;
+/* Runs two programs with adjacent results and frees program `freed` before the results are read;
  * the other program's NaNs must be canonical. */
-static void test_neighbour_of_freed_program(int which) {
+static void test_neighbour_of_freed_program(int freed) {
   static char seen[ARENA];
   transposer c[2];
-  transposer_new(&c[0], VT_DTYPE_F32, 0);
-  transposer_new(&c[1], VT_DTYPE_F32, c[0].s.used);
+  transposer_build(&c[0], VT_DTYPE_F32, 0);
+  transposer_build(&c[1], VT_DTYPE_F32, c[0].s.used);
   const uint64_t used = c[1].s.used;
   for (int i = 0; i < 2; i++) store_nans(arena + c[i].s.in->offset, VT_DTYPE_F32);
   CHECK(api->copy(device, arena, buffers[0], 0, used, 1) == VT_OK);
   run_transposer(&c[0]);
   run_transposer(&c[1]);
-  api->program_free(c[which].p);
+  api->program_free(c[freed].p);
   CHECK(api->copy(device, seen, buffers[0], 0, used, 0) == VT_OK);
   for (int i = 0; i < N; i++) {
     uint32_t u;
-    memcpy(&u, seen + c[1 - which].s.out->offset + 4 * i, 4);
+    memcpy(&u, seen + c[1 - freed].s.out->offset + 4 * i, 4);
     CHECK((u & 0x7fffffffu) <= 0x7f800000u || u == 0x7fc00000u);
   }
-  api->program_free(c[1 - which].p);
+  api->program_free(c[1 - freed].p);
 }
 
 int main(void) {
-  if (!placed_device_open()) return 77;
+  if (!layouts_device_open()) return 77;
   for (size_t i = 0; i < TYPES; i++)
     for (int w = DENSE; w < LAYOUTS; w++) {
       test_all_moves(types[i], (layout)w, DENSE);
@@ -255,6 +255,6 @@ int main(void) {
   test_neighbour_of_freed_program(0);
   test_neighbour_of_freed_program(1);
   api->buffer_free(device, buffers[1]);
-  placed_device_close();
+  layouts_device_close();
   TEST_DONE();
 }

@@ -12,24 +12,25 @@ typedef struct norm_plan {
 
 /* ---- views: the lines, and the part of gamma that belongs to each ---- */
 
-/* Returns a view of operand i with as many axes as x: the operand's axes become axes `first` and
- * following, the others have length 1. The view's data is NULL if the operand is absent. */
-static vt_view aligned_operand(const vt_cuda_call *c, uint32_t i, uint32_t first) {
+/* Returns a view of operand i with as many axes as x: the operand's axes become axes `first_axis`
+ * and following, the others have length 1. The view's data is NULL if the operand is absent. */
+static vt_view operand_with_axes_of_x(const vt_cuda_call *c, uint32_t i, uint32_t first_axis) {
   vt_view v = {.dtype = c->in[0].dtype, .rank = c->in[0].rank};
   for (uint32_t k = 0; k < v.rank; k++) v.dim[k] = 1;
   if (i >= c->n_in) return v;
   v.data = c->in[i].data;
   for (uint32_t k = 0; k < c->in[i].rank; k++) {
-    v.dim[first + k] = c->in[i].dim[k];
-    v.stride[first + k] = c->in[i].stride[k];
+    v.dim[first_axis + k] = c->in[i].dim[k];
+    v.stride[first_axis + k] = c->in[i].stride[k];
   }
   return v;
 }
 
-static norm_plan plan_of_axes(const vt_cuda_call *c, unsigned mask, uint32_t first) {
-  const vt_view gamma = aligned_operand(c, 1, first), beta = aligned_operand(c, 2, first);
+static norm_plan plan_of_axes(const vt_cuda_call *c, unsigned axes_mask, uint32_t first_axis) {
+  const vt_view gamma = operand_with_axes_of_x(c, 1, first_axis),
+                beta = operand_with_axes_of_x(c, 2, first_axis);
   const vt_view *const all[4] = {&c->in[0], c->out, &gamma, &beta};
-  return (norm_plan){.at = vt_cuda_lines_of(all, 4, mask), .centred = 1};
+  return (norm_plan){.at = vt_cuda_lines_of(all, 4, axes_mask), .centred = 1};
 }
 
 static norm_plan plan_of_last_axes(const vt_cuda_call *c) {
@@ -62,7 +63,7 @@ static norm_plan plan_of_groups(const vt_cuda_call *c) {
   const vt_view *const all_lines[4] = {&lines[0], &lines[1], &lines[2], &lines[3]};
   const vt_view *const all_along[4] = {&along[0], &along[1], &along[2], &along[3]};
   for (uint32_t k = 0; k < 4; k++) {
-    const vt_view v = k == 0 ? *x : k == 1 ? *c->out : aligned_operand(c, k - 1, 1);
+    const vt_view v = k == 0 ? *x : k == 1 ? *c->out : operand_with_axes_of_x(c, k - 1, 1);
     lines[k] = along[k] = (vt_view){.dtype = v.dtype, .data = v.data};
     const int there = v.dim[1] == x->dim[1];
     append_axis(&lines[k], k < 2 ? v.dim[0] : 1, v.stride[0]);
@@ -93,13 +94,13 @@ static norm_plan norm_plan_of(const vt_cuda_call *c) {
 
 /* Returns 1 if x and y allow an axis of a line to be merged with the axis before it; gamma may need
  * the axes separate. */
-static int is_mergeable(const vt_gpu_walk *w, uint32_t axis) {
+static int merges_with_previous_axis(const vt_gpu_walk *w, uint32_t axis) {
   return w->stride[0][axis - 1] == w->stride[0][axis] * w->dim[axis] &&
          w->stride[1][axis - 1] == w->stride[1][axis] * w->dim[axis];
 }
 static vt_cuda_lines merged_lines_of(const norm_plan *n) {
   vt_cuda_lines l = n->at;
-  while (l.along.rank > 1 && is_mergeable(&l.along, l.along.rank - 1)) {
+  while (l.along.rank > 1 && merges_with_previous_axis(&l.along, l.along.rank - 1)) {
     const uint32_t last = --l.along.rank;
     l.along.dim[last - 1] *= l.along.dim[last];
     l.along.stride[0][last - 1] = l.along.stride[0][last];
@@ -108,32 +109,32 @@ static vt_cuda_lines merged_lines_of(const norm_plan *n) {
   return l;
 }
 
-/* Returns 1 if operand k has one number for each element of a row, and the same numbers for all
+/* Returns 1 if the operand has one number for each element of a row, and the same numbers for all
  * rows. */
-static int is_per_element(const norm_plan *n, uint32_t k) {
+static int is_dense_along_row(const norm_plan *n, uint32_t operand) {
   const vt_gpu_walk *along = &n->at.along;
-  int dense = along->n == 1 || (along->rank == 1 && along->stride[k][0] == 1);
-  for (uint32_t i = 0; i < n->at.lines.rank; i++) dense &= n->at.lines.stride[k][i] == 0;
+  int dense = along->n == 1 || (along->rank == 1 && along->stride[operand][0] == 1);
+  for (uint32_t i = 0; i < n->at.lines.rank; i++) dense &= n->at.lines.stride[operand][i] == 0;
   return dense;
 }
-static int has_dense_gamma(const vt_cuda_call *c, const norm_plan *n) {
-  return c->n_in > 1 && is_per_element(n, 2) && (c->n_in < 3 || is_per_element(n, 3));
+static int has_dense_gamma_and_beta(const vt_cuda_call *c, const norm_plan *n) {
+  return c->n_in > 1 && is_dense_along_row(n, 2) && (c->n_in < 3 || is_dense_along_row(n, 3));
 }
-/* Returns 1 if all elements along the last axis of a line use the same number of operand k. */
-static int is_shared_by_last_axis(const norm_plan *n, uint32_t k) {
+/* Returns 1 if all elements along the last axis of a line use the same number of the operand. */
+static int is_shared_by_last_axis(const norm_plan *n, uint32_t operand) {
   const vt_gpu_walk *along = &n->at.along;
-  return along->rank == 0 || (along->rank <= 2 && along->stride[k][along->rank - 1] == 0);
+  return along->rank == 0 || (along->rank <= 2 && along->stride[operand][along->rank - 1] == 0);
 }
-static int has_shared_gamma(const vt_cuda_call *c, const norm_plan *n) {
+static int has_shared_gamma_and_beta(const vt_cuda_call *c, const norm_plan *n) {
   return (c->n_in < 2 || is_shared_by_last_axis(n, 2)) &&
          (c->n_in < 3 || is_shared_by_last_axis(n, 3));
 }
 
-static vt_cuda_rows_variant variant_of(const vt_cuda_call *c, const norm_plan *n) {
+static vt_cuda_rows_variant choose_rows_variant(const vt_cuda_call *c, const norm_plan *n) {
   const vt_cuda_lines l = merged_lines_of(n);
   if (c->in[0].dtype != VT_DTYPE_F32 || c->step->op == VT_OP_batch_norm ||
-      (!has_dense_gamma(c, n) && !has_shared_gamma(c, n)))
-    return vt_cuda_rows_choose_any(c, &l);
+      (!has_dense_gamma_and_beta(c, n) && !has_shared_gamma_and_beta(c, n)))
+    return vt_cuda_rows_choose_any_layout(c, &l);
   return vt_cuda_rows_choose(c, &l);
 }
 
@@ -185,9 +186,9 @@ static vt_status run_line_factors(vt_cuda_call *c, const norm_plan *n,
   return vt_cuda_launch(c, kernel, vt_cuda_grid_over(c, n->at.lines.n, 1, 128), &ends);
 }
 
-static vt_status run_separately(vt_cuda_call *c, const norm_plan *n) {
+static vt_status run_in_separate_kernels(vt_cuda_call *c, const norm_plan *n) {
   const uint32_t dtype = c->in[0].dtype;
-  const vt_cuda_line_stats at = vt_cuda_line_stats_at(c, n->at.lines.n, dtype);
+  const vt_cuda_line_stats at = vt_cuda_line_stats_in_scratch(c, n->at.lines.n, dtype);
   vt_gpu_rows a = rows_args(c, n);
   a.shift = n->centred ? at.shift : NULL;
   a.scale = at.sum;
@@ -196,8 +197,8 @@ static vt_status run_separately(vt_cuda_call *c, const norm_plan *n) {
                                      at.shift, at.rest));
   VT_TRY(vt_cuda_line_stats_reduce(c, &n->at, VT_GPU_REDUCE_SQUARES, 0, a.shift, at.sum, at.rest));
   VT_TRY(run_line_factors(c, n, &at));
-  return vt_cuda_rows_results(c, dtype == VT_DTYPE_F64 ? VT_GPU_norm_out_f64 : VT_GPU_norm_out_f32,
-                              &a);
+  return vt_cuda_rows_launch_results(
+      c, dtype == VT_DTYPE_F64 ? VT_GPU_norm_out_f64 : VT_GPU_norm_out_f32, &a);
 }
 
 /* ---- lines along any axis in shared memory ---- */
@@ -213,7 +214,7 @@ static vt_cuda_bundle_kernels bundle_kernels_of(const vt_cuda_call *c) {
 static vt_status run_bundle(vt_cuda_call *c, const norm_plan *n) {
   const int has_running_stats = c->step->op == VT_OP_batch_norm;
   vt_cuda_line_stats at = {.rest = c->work};
-  if (has_running_stats) at = vt_cuda_line_stats_at(c, n->at.lines.n, c->in[0].dtype);
+  if (has_running_stats) at = vt_cuda_line_stats_in_scratch(c, n->at.lines.n, c->in[0].dtype);
   vt_gpu_bundle a = {.x = c->in[0].data,
                      .y = c->out->data,
                      .gamma = c->n_in > 1 ? c->in[1].data : NULL,
@@ -229,27 +230,27 @@ static vt_status run_bundle(vt_cuda_call *c, const norm_plan *n) {
 
 /* Returns 1 if the step has nothing to compute. If x is empty, batch_norm may still have running
  * statistics to update. */
-static int has_no_results(const vt_cuda_call *c) {
+static int has_nothing_to_compute(const vt_cuda_call *c) {
   return vt_cuda_is_empty(c->out) && (c->n_out == 1 || vt_cuda_is_empty(&c->out[1]));
 }
 
 uint64_t vt_cuda_scratch_norm(const vt_cuda_call *c) {
-  if (has_no_results(c)) return 0;
+  if (has_nothing_to_compute(c)) return 0;
   const norm_plan n = norm_plan_of(c);
-  const vt_cuda_rows_variant variant = variant_of(c, &n);
+  const vt_cuda_rows_variant variant = choose_rows_variant(c, &n);
   const int has_running_stats = variant == VT_CUDA_ROWS_BUNDLE && c->step->op == VT_OP_batch_norm;
   return vt_cuda_rows_scratch(c, variant, &n.at) +
          (has_running_stats ? vt_cuda_line_stats_bytes(n.at.lines.n, c->in[0].dtype) : 0);
 }
 
 vt_status vt_cuda_run_norm(vt_cuda_call *c) {
-  if (has_no_results(c)) return VT_OK;
+  if (has_nothing_to_compute(c)) return VT_OK;
   const norm_plan n = norm_plan_of(c);
-  const vt_cuda_rows_variant variant = variant_of(c, &n);
-  if (variant == VT_CUDA_ROWS_PARTS) return run_separately(c, &n);
+  const vt_cuda_rows_variant variant = choose_rows_variant(c, &n);
+  if (variant == VT_CUDA_ROWS_PARTS) return run_in_separate_kernels(c, &n);
   if (variant == VT_CUDA_ROWS_BUNDLE) return run_bundle(c, &n);
   vt_gpu_rows a = rows_args(c, &n);
-  if (has_dense_gamma(c, &n))
+  if (has_dense_gamma_and_beta(c, &n))
     return vt_cuda_rows_launch(c, variant, VT_CUDA_WARPS(norm), VT_GPU_norm_block, VT_GPU_norm_long,
                                &a);
   return vt_cuda_rows_launch(c, variant, VT_CUDA_WARPS(norm_shared), VT_GPU_norm_shared_block,
@@ -261,7 +262,7 @@ vt_status vt_cuda_run_norm(vt_cuda_call *c) {
 static vt_cuda_lines variance_lines(const vt_cuda_call *c) {
   const vt_view *x = &c->in[0];
   const unsigned mask = vt_cuda_axes_mask(&((const vt_attr_var *)c->attrs)->axes, x->rank);
-  const vt_view y = vt_cuda_keepdims(c->out, x, mask);
+  const vt_view y = vt_cuda_keepdims_view(c->out, x, mask);
   const vt_view *const all[2] = {x, &y};
   return vt_cuda_lines_of(all, 2, mask);
 }
@@ -269,11 +270,11 @@ static vt_cuda_lines variance_lines(const vt_cuda_call *c) {
 uint64_t vt_cuda_scratch_variance(const vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return 0;
   const vt_cuda_lines l = variance_lines(c);
-  return vt_cuda_rows_scratch(c, vt_cuda_rows_choose_any(c, &l), &l);
+  return vt_cuda_rows_scratch(c, vt_cuda_rows_choose_any_layout(c, &l), &l);
 }
 
 static vt_status run_variance_separately(vt_cuda_call *c, const vt_cuda_lines *l, int64_t divisor) {
-  const vt_cuda_line_stats at = vt_cuda_line_stats_at(c, l->lines.n, c->in[0].dtype);
+  const vt_cuda_line_stats at = vt_cuda_line_stats_in_scratch(c, l->lines.n, c->in[0].dtype);
   const uint32_t root = c->step->op == VT_OP_std ? VT_GPU_TOUCH_ROOT : 0;
   const vt_cuda_reduction f = {.x = c->in[0].data,
                                .shift = at.shift,
@@ -292,7 +293,7 @@ vt_status vt_cuda_run_variance(vt_cuda_call *c) {
   if (vt_cuda_is_empty(c->out)) return VT_OK;
   const vt_cuda_lines l = variance_lines(c);
   const int64_t divisor = l.along.n - ((const vt_attr_var *)c->attrs)->correction;
-  if (vt_cuda_rows_choose_any(c, &l) == VT_CUDA_ROWS_PARTS)
+  if (vt_cuda_rows_choose_any_layout(c, &l) == VT_CUDA_ROWS_PARTS)
     return run_variance_separately(c, &l, divisor);
   vt_gpu_bundle a = {.x = c->in[0].data,
                      .y = c->out->data,

@@ -29,7 +29,7 @@ static const char *const library_names[] = {
     "/usr/local/cuda/lib64/libnvrtc.so.12",
 };
 
-static vt_status find_entries(vt_nvrtc *n, vt_diag *d) {
+static vt_status find_entry_points(vt_nvrtc *n, vt_diag *d) {
   for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
     void *found = dlsym(n->library, entries[i].name);
     if (found == NULL) return VT_FAIL(d, VT_BACKEND, "the NVRTC here has no %s", entries[i].name);
@@ -46,7 +46,7 @@ static vt_status load_nvrtc(vt_diag *d) {
     n.library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
   if (n.library == NULL)
     return VT_FAIL(d, VT_BACKEND, "there is no NVRTC here (libnvrtc.so.13 or .12)");
-  const vt_status s = find_entries(&n, d);
+  const vt_status s = find_entry_points(&n, d);
   if (s == VT_OK) {
     nvrtc = n;
   } else {
@@ -79,7 +79,7 @@ void vt_nvrtc_options_init(vt_nvrtc_options *o, int arch, vt_nvrtc_kind kind) {
 }
 
 /* Writes the first line that reports an error, else the first line. */
-static void find_first_error(const char *log, char *out, size_t n) {
+static void write_first_error_line(const char *log, char *out, size_t n) {
   const char *at = strstr(log, "error");
   while (at != NULL && at > log && at[-1] != '\n') at--;
   if (at == NULL) at = log;
@@ -93,7 +93,7 @@ static vt_status report_compile_error(const vt_nvrtc *n, void *program, vt_alloc
   if (n->nvrtcGetProgramLogSize(program, &bytes) == 0 && bytes > 0 && bytes < SIZE_MAX / 2)
     log = vt_alloc_new(a, bytes + 1);
   if (log != NULL && n->nvrtcGetProgramLog(program, log) == 0 && log[0] != 0)
-    find_first_error(log, line, sizeof line);
+    write_first_error_line(log, line, sizeof line);
   if (log != NULL) vt_alloc_free(a, log, bytes + 1);
   return VT_FAIL(d, VT_BACKEND, "NVRTC does not compile it: %s", line);
 }

@@ -10,7 +10,7 @@ static vt_gpu_pool_axis unused_axis(void) {
 
 /* Describes axis i. If padding counts for averages, it counts up to the attribute `high` only,
  * although the last window may reach further. */
-static vt_gpu_pool_axis axis_of(const vt_cuda_call *c, const vt_pooling *attrs, uint32_t i) {
+static vt_gpu_pool_axis pool_axis_of(const vt_cuda_call *c, const vt_pooling *attrs, uint32_t i) {
   const vt_view *x = &c->in[0], *y = c->out;
   const vt_window w = vt_pooling_axis(attrs, i);
   return (vt_gpu_pool_axis){.dim = x->dim[2 + i],
@@ -37,9 +37,9 @@ static vt_gpu_pool pool_args(const vt_cuda_call *c, const vt_pooling *attrs) {
                    .y_image = y->stride[0],
                    .y_channel = y->stride[1],
                    .taps = 1,
-                   .total = vt_cuda_count(y)};
+                   .total = vt_cuda_element_count(y)};
   for (uint32_t i = 0; i < missing; i++) p.axis[i] = unused_axis();
-  for (uint32_t i = 0; i < axes; i++) p.axis[missing + i] = axis_of(c, attrs, i);
+  for (uint32_t i = 0; i < axes; i++) p.axis[missing + i] = pool_axis_of(c, attrs, i);
   for (uint32_t i = 0; i < VT_GPU_POOL_AXES; i++) p.taps *= p.axis[i].kernel;
   p.small = p.total <= INT32_MAX && p.taps <= INT32_MAX;
   return p;
@@ -64,7 +64,7 @@ static uint32_t max_pool_kernel_of(uint32_t dtype) {
 
 vt_status vt_cuda_run_max_pool(vt_cuda_call *c) {
   const vt_pooling attrs = vt_pooling_max(c->attrs);
-  if (vt_cuda_count(c->out) == 0) return VT_OK;
+  if (vt_cuda_element_count(c->out) == 0) return VT_OK;
   const vt_gpu_pool p = pool_args(c, &attrs);
   return vt_cuda_launch(c, max_pool_kernel_of(c->out->dtype), vt_cuda_grid_over(c, p.total, 1, 256),
                         &p);
@@ -75,7 +75,7 @@ vt_status vt_cuda_run_avg_pool(vt_cuda_call *c) {
       {VT_GPU_avg_pool_4_f32, VT_GPU_avg_pool_16_f32, VT_GPU_avg_pool_many_f32},
       {VT_GPU_avg_pool_4_f64, VT_GPU_avg_pool_16_f64, VT_GPU_avg_pool_many_f64}};
   const vt_pooling attrs = vt_pooling_avg(c->attrs);
-  if (vt_cuda_count(c->out) == 0) return VT_OK;
+  if (vt_cuda_element_count(c->out) == 0) return VT_OK;
   const vt_gpu_pool p = pool_args(c, &attrs);
   const int size = p.taps <= 4 ? 0 : p.taps <= 16 ? 1 : 2;
   const int64_t threads = size < 2 ? p.total : 32 * p.total;

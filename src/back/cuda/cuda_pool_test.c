@@ -53,10 +53,10 @@ static void try_pool(device *d, const windows *w, uint32_t op, uint32_t dtype, i
                                 .high = max.high,
                                 .count_padding = count_padding};
   trial t = {.op = op, .n_in = 1, .attrs = op == VT_OP_max_pool ? (const void *)&max : &avg};
-  t.in[0] = view_random(d, dtype, w->axes + 2, w->x, (int)random_between(0, 1), 0);
+  t.in[0] = add_random_layout_tensor(d, dtype, w->axes + 2, w->x, (int)random_between(0, 1), 0);
   const uint64_t first = d->used;
-  t.out = view_random(d, dtype, w->axes + 2, w->y, 0, 1);
-  trial_run(d, &t, first, op == VT_OP_max_pool ? "max_pool" : "avg_pool");
+  t.out = add_random_layout_tensor(d, dtype, w->axes + 2, w->y, 0, 1);
+  trial_run_and_compare(d, &t, first, op == VT_OP_max_pool ? "max_pool" : "avg_pool");
 }
 
 static void try_random_pools(device *d) {
@@ -90,10 +90,10 @@ static void try_averages_of_many_taps(device *d) {
 int main(void) {
   device d;
   vt_fpenv env;
-  if (!device_begin(&d, &env)) return 77;
+  if (!test_device_open(&d, &env)) return 77;
   try_random_pools(&d);
   try_averages_of_many_taps(&d);
   vt_fpenv_leave(&env);
-  device_end(&d);
+  test_device_close(&d);
   TEST_DONE();
 }

@@ -75,8 +75,8 @@ enum { MOST_VIEWS = 256 };
 
 /* Makes a call that has shapes but no data, to ask for scratch. Returns 0 if the step has more
  * operands than any op that needs scratch. */
-static int call_without_data(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
-                             vt_cuda_call *out) {
+static int make_call_without_data(vt_bk_device *dev, const vt_bk_step *s, vt_view views[MOST_VIEWS],
+                                  vt_cuda_call *out) {
   if ((uint64_t)s->n_in + s->n_out > MOST_VIEWS) return 0;
   for (uint32_t i = 0; i < s->n_in; i++) views[i] = vt_step_view(&s->in[i]);
   for (uint32_t i = 0; i < s->n_out; i++) views[s->n_in + i] = vt_step_view(&s->out[i]);
@@ -103,7 +103,7 @@ uint64_t vt_cuda_step_scratch(vt_bk_device *dev, const vt_bk_step *s) {
   const vt_cuda_handler *h = vt_cuda_handler_of(s->op);
   vt_view views[MOST_VIEWS];
   vt_cuda_call call;
-  if (h == NULL || h->work == NULL || !call_without_data(dev, s, views, &call)) return 0;
+  if (h == NULL || h->work == NULL || !make_call_without_data(dev, s, views, &call)) return 0;
   return h->work(&call);
 }
 
@@ -132,7 +132,7 @@ static void anchor_free(void *user, vt_launch *at) {
   if (at->epilogue != NULL) vt_cuda_epilogue_free(p->dev, at->epilogue);
 }
 
-static vt_launch_callbacks launch_functions(vt_bk_program *p) {
+static vt_launch_callbacks launch_callbacks_of(vt_bk_program *p) {
   return (vt_launch_callbacks){.host = p->dev->host,
                                .user = p,
                                .pointwise = vt_cuda_is_pointwise,
@@ -144,7 +144,7 @@ static vt_launch_callbacks launch_functions(vt_bk_program *p) {
 
 static const vt_cu *driver_of(const vt_bk_program *p) { return vt_cuda_card_driver(p->dev->card); }
 
-static int clear_fault(vt_bk_program *p) {
+static int clear_fault_record(vt_bk_program *p) {
   return driver_of(p)->cuMemsetD8Async((uint64_t)(uintptr_t)p->fault, 0xff, sizeof *p->fault,
                                        p->dev->stream);
 }
@@ -156,8 +156,8 @@ static int32_t new_fault_record(vt_bk_program *p) {
   p->fault = (vt_gpu_fault *)(uintptr_t)at;
   if (e == VT_CU_SUCCESS) e = driver_of(p)->cuMemHostAlloc(&seen, sizeof *p->seen, 0);
   p->seen = seen;
-  if (e == VT_CU_SUCCESS) e = clear_fault(p);
-  return vt_cuda_driver_status(p->dev, e, "allocate memory for a program");
+  if (e == VT_CU_SUCCESS) e = clear_fault_record(p);
+  return vt_cuda_report_driver_error(p->dev, e, "allocate memory for a program");
 }
 
 /* Creates an event before the first launch and one after each, if the host measures times. */
@@ -168,19 +168,19 @@ static int32_t new_time_marks(vt_bk_program *p) {
   if (!wanted || !host->measure) return VT_OK;
   for (uint64_t i = 0; i < p->steps.n; i++)
     p->n_times += p->steps.launches[i].chain != NULL ? p->steps.launches[i].n : 1;
-  p->time_marks = vt_cuda_memory_new(host, p->steps.n + 1, sizeof *p->time_marks);
-  p->begin = vt_cuda_memory_new(host, p->n_times, sizeof *p->begin);
-  p->end = vt_cuda_memory_new(host, p->n_times, sizeof *p->end);
+  p->time_marks = vt_cuda_host_memory_new(host, p->steps.n + 1, sizeof *p->time_marks);
+  p->begin = vt_cuda_host_memory_new(host, p->n_times, sizeof *p->begin);
+  p->end = vt_cuda_host_memory_new(host, p->n_times, sizeof *p->end);
   if (p->time_marks == NULL || p->begin == NULL || p->end == NULL) return VT_NOMEM;
   for (uint64_t i = 0; i <= p->steps.n && e == VT_CU_SUCCESS; i++)
     e = driver_of(p)->cuEventCreate(&p->time_marks[i], 0);
-  return vt_cuda_driver_status(p->dev, e, "create an event");
+  return vt_cuda_report_driver_error(p->dev, e, "create an event");
 }
 
 static vt_status rehearse(vt_bk_program *p);
 
 static int32_t build_program(vt_bk_program *p, const vt_bk_step *steps, uint64_t n) {
-  const vt_launch_callbacks how = launch_functions(p);
+  const vt_launch_callbacks how = launch_callbacks_of(p);
   int32_t s = vt_arenas_include(&p->arenas, steps, n);
   if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
   if (s == VT_OK) s = new_fault_record(p);
@@ -190,10 +190,10 @@ static int32_t build_program(vt_bk_program *p, const vt_bk_step *steps, uint64_t
 
 int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                               vt_bk_program **out) {
-  vt_bk_program *p = vt_cuda_memory_new(dev->host, 1, sizeof *p);
+  vt_bk_program *p = vt_cuda_host_memory_new(dev->host, 1, sizeof *p);
   if (p == NULL) return VT_NOMEM;
   p->dev = dev;
-  int32_t s = vt_cuda_enter(dev);
+  int32_t s = vt_cuda_enter_device(dev);
   if (s == VT_OK) {
     s = build_program(p, steps, n);
     vt_cuda_card_leave(dev->card);
@@ -206,7 +206,7 @@ int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64
   return s;
 }
 
-static void free_on_card(vt_bk_program *p) {
+static void free_card_resources(vt_bk_program *p) {
   const vt_cu *cu = driver_of(p);
   (void)cu->cuStreamSynchronize(p->dev->stream);
   if (p->graph != NULL) (void)cu->cuGraphExecDestroy(p->graph);
@@ -218,22 +218,22 @@ static void free_on_card(vt_bk_program *p) {
 
 void vt_cuda_program_free(vt_bk_program *p) {
   const vt_bk_host *host = p->dev->host;
-  const vt_launch_callbacks how = launch_functions(p);
+  const vt_launch_callbacks how = launch_callbacks_of(p);
   if (vt_cuda_card_enter(p->dev->card) == VT_CU_SUCCESS) {
-    free_on_card(p);
+    free_card_resources(p);
     vt_cuda_card_leave(p->dev->card);
   }
-  vt_cuda_memory_free(host, p->time_marks, p->steps.n + 1, sizeof *p->time_marks);
+  vt_cuda_host_memory_free(host, p->time_marks, p->steps.n + 1, sizeof *p->time_marks);
   vt_launches_done(&how, &p->steps);
-  vt_cuda_memory_free(host, p->begin, p->n_times, sizeof *p->begin);
-  vt_cuda_memory_free(host, p->end, p->n_times, sizeof *p->end);
+  vt_cuda_host_memory_free(host, p->begin, p->n_times, sizeof *p->begin);
+  vt_cuda_host_memory_free(host, p->end, p->n_times, sizeof *p->end);
   for (vt_bk_program **at = &p->dev->programs; *at != NULL; at = &(*at)->next)
     if (*at == p) {
       *at = p->next;
       break;
     }
-  vt_cuda_memory_free(host, p->results, p->n_results, sizeof *p->results);
-  vt_cuda_memory_free(host, p, 1, sizeof *p);
+  vt_cuda_host_memory_free(host, p->results, p->n_results, sizeof *p->results);
+  vt_cuda_host_memory_free(host, p, 1, sizeof *p);
 }
 
 /* ---- issuing ---- */
@@ -244,7 +244,7 @@ typedef struct runner {
   int rehearsal;
 } runner;
 
-static vt_cuda_call empty_call_of(runner *r) {
+static vt_cuda_call call_without_step(runner *r) {
   vt_bk_program *p = r->p;
   return (vt_cuda_call){.dev = p->dev,
                         .traits = vt_cuda_card_traits(p->dev->card),
@@ -255,21 +255,21 @@ static vt_cuda_call empty_call_of(runner *r) {
                         .waits = &p->waits};
 }
 
-static vt_status run_launches(runner *r, const vt_launches *l, int top);
+static vt_status issue_launches(runner *r, const vt_launches *l, int marks_times);
 
-vt_status vt_cuda_body_run(vt_cuda_call *c, uint32_t which) {
+vt_status vt_cuda_body_issue(vt_cuda_call *c, uint32_t body) {
   runner *r = c->runner;
   const vt_launch *at = r->at;
-  const vt_status s = run_launches(r, &at->bodies[which], 0);
+  const vt_status s = issue_launches(r, &at->bodies[body], 0);
   r->at = at;
   return s;
 }
 
 /* Issues an anchor. *epilogue_done is set to 1 if the anchor's kernel ran the epilogue too. */
-static vt_status run_anchor(runner *r, const vt_launch *at, int *epilogue_done) {
+static vt_status issue_anchor(runner *r, const vt_launch *at, int *epilogue_done) {
   const vt_bk_step *s = at->anchor;
   vt_launch_body body[VT_MAX_BODIES];
-  vt_cuda_call c = empty_call_of(r);
+  vt_cuda_call c = call_without_step(r);
   vt_launch_place_views(at, r->p->base, body);
   r->at = at;
   c.step = s;
@@ -288,11 +288,11 @@ static vt_status run_anchor(runner *r, const vt_launch *at, int *epilogue_done) 
   return status;
 }
 
-static vt_status run_launch(runner *r, const vt_launch *at) {
+static vt_status issue_launch(runner *r, const vt_launch *at) {
   int epilogue_done = 0;
-  if (at->anchor != NULL) VT_TRY(run_anchor(r, at, &epilogue_done));
+  if (at->anchor != NULL) VT_TRY(issue_anchor(r, at, &epilogue_done));
   if (at->chain == NULL || epilogue_done) return VT_OK;
-  vt_cuda_call c = empty_call_of(r);
+  vt_cuda_call c = call_without_step(r);
   c.number = at->first;
   return vt_cuda_chain_run(at->chain, &c, r->p->base);
 }
@@ -300,13 +300,13 @@ static vt_status run_launch(runner *r, const vt_launch *at) {
 static vt_status record_time_mark(vt_bk_program *p, uint64_t i) {
   if (p->time_marks == NULL) return VT_OK;
   const int e = driver_of(p)->cuEventRecord(p->time_marks[i], p->dev->stream);
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "record an event");
+  return (vt_status)vt_cuda_report_driver_error(p->dev, e, "record an event");
 }
 
-static vt_status run_launches(runner *r, const vt_launches *l, int top) {
+static vt_status issue_launches(runner *r, const vt_launches *l, int marks_times) {
   for (uint64_t i = 0; i < l->n; i++) {
-    VT_TRY(run_launch(r, &l->launches[i]));
-    if (top) VT_TRY(record_time_mark(r->p, i + 1));
+    VT_TRY(issue_launch(r, &l->launches[i]));
+    if (marks_times) VT_TRY(record_time_mark(r->p, i + 1));
   }
   return VT_OK;
 }
@@ -314,11 +314,11 @@ static vt_status run_launches(runner *r, const vt_launches *l, int top) {
 static vt_status issue_steps(vt_bk_program *p) {
   runner r = {.p = p};
   VT_TRY(record_time_mark(p, 0));
-  VT_TRY(run_launches(&r, &p->steps, 1));
+  VT_TRY(issue_launches(&r, &p->steps, 1));
   if (!p->faults) return VT_OK;
   const int e = driver_of(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
                                                 sizeof *p->seen, p->dev->stream);
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "copy the fault record");
+  return (vt_status)vt_cuda_report_driver_error(p->dev, e, "copy the fault record");
 }
 
 /* Goes through the steps as a run does, without issuing anything, which loads the kernels that they
@@ -326,7 +326,7 @@ static vt_status issue_steps(vt_bk_program *p) {
 static vt_status rehearse(vt_bk_program *p) {
   runner r = {.p = p, .rehearsal = 1};
   for (uint64_t i = 0; i < VT_CUDA_ARENAS; i++) p->base[i] = (char *)(uintptr_t)((i + 1) << 48);
-  return run_launches(&r, &p->steps, 0);
+  return issue_launches(&r, &p->steps, 0);
 }
 
 /* ---- results that the host reads ---- */
@@ -347,7 +347,7 @@ static int canonical_nan_kernel_of(uint32_t dtype) {
 
 static vt_status write_canonical_nans(vt_bk_program *p, const result *r, int rehearsal) {
   runner no_body = {.p = p, .rehearsal = rehearsal};
-  vt_cuda_call c = empty_call_of(&no_body);
+  vt_cuda_call c = call_without_step(&no_body);
   const int kernel = canonical_nan_kernel_of(r->dtype);
   const vt_gpu_canonical args = {.data = p->base[r->arena] + r->offset,
                                  .n = r->count,
@@ -358,13 +358,13 @@ static vt_status write_canonical_nans(vt_bk_program *p, const result *r, int reh
 
 /* Writes canonical NaNs only when the host copies results, so results that stay on the device keep
  * their NaNs. */
-vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t bytes) {
+vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t address, uint64_t bytes) {
   for (vt_bk_program *p = dev->programs; p != NULL; p = p->next)
     for (uint64_t i = 0; i < p->n_results; i++) {
       result *r = &p->results[i];
       const uint64_t from = (uint64_t)(uintptr_t)p->base[r->arena] + r->offset;
       const uint64_t end = from + (uint64_t)r->count * (uint64_t)vt_cuda_bytes_of(r->dtype);
-      if (r->canonical || from >= at + bytes || end <= at) continue;
+      if (r->canonical || from >= address + bytes || end <= address) continue;
       VT_TRY(write_canonical_nans(p, r, 0));
       r->canonical = 1;
     }
@@ -372,8 +372,8 @@ vt_status vt_cuda_programs_canonicalize(vt_bk_device *dev, uint64_t at, uint64_t
 }
 
 /* Loads the kernels that write canonical NaNs, so that a run does not have to. */
-static int32_t load_canonical_kernels(vt_bk_program *p) {
-  int32_t s = vt_cuda_enter(p->dev);
+static int32_t load_canonical_nan_kernels(vt_bk_program *p) {
+  int32_t s = vt_cuda_enter_device(p->dev);
   if (s != VT_OK) return s;
   for (uint64_t i = 0; i < p->n_results && s == VT_OK; i++)
     s = (int32_t)write_canonical_nans(p, &p->results[i], 1);
@@ -381,27 +381,27 @@ static int32_t load_canonical_kernels(vt_bk_program *p) {
   return s;
 }
 
-int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
+int32_t vt_cuda_program_set_results(vt_bk_program *p, const vt_bk_tensor *results, uint64_t n) {
   const vt_bk_host *host = p->dev->host;
   if (p->results != NULL) return VT_UNSUPPORTED; /* results may be set only once */
   for (uint64_t i = 0; i < n; i++) {
     const vt_view v = vt_step_view(&results[i]);
     if (!vt_cuda_is_dense(&v) || results[i].arena >= VT_CUDA_ARENAS) return VT_UNSUPPORTED;
   }
-  p->results = vt_cuda_memory_new(host, n, sizeof *p->results);
+  p->results = vt_cuda_host_memory_new(host, n, sizeof *p->results);
   if (p->results == NULL) return VT_NOMEM;
   p->n_results = n;
   for (uint64_t i = 0; i < n; i++) {
     const vt_view v = vt_step_view(&results[i]);
     p->results[i] = (result){.offset = results[i].offset,
-                             .count = vt_cuda_count(&v),
+                             .count = vt_cuda_element_count(&v),
                              .arena = results[i].arena,
                              .dtype = v.dtype,
                              .canonical = 1};
   }
   p->next = p->dev->programs;
   p->dev->programs = p;
-  return load_canonical_kernels(p);
+  return load_canonical_nan_kernels(p);
 }
 
 /* ---- recording ---- */
@@ -409,7 +409,7 @@ int32_t vt_cuda_program_results(vt_bk_program *p, const vt_bk_tensor *results, u
 static vt_status instantiate_graph(vt_bk_program *p, void *recorded) {
   const int e = driver_of(p)->cuGraphInstantiateWithFlags(&p->graph, recorded, 0);
   if (e != VT_CU_SUCCESS) p->graph = NULL;
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "instantiate a graph");
+  return (vt_status)vt_cuda_report_driver_error(p->dev, e, "instantiate a graph");
 }
 
 /* Records a run as a graph. Recording executes nothing, so the caller can still issue the run if
@@ -419,10 +419,10 @@ static vt_status record_graph(vt_bk_program *p) {
   void *recorded = NULL;
   int e = cu->cuStreamBeginCapture(p->dev->stream, VT_CU_CAPTURE_THREAD_LOCAL);
   if (e != VT_CU_SUCCESS)
-    return (vt_status)vt_cuda_driver_status(p->dev, e, "begin a graph capture");
+    return (vt_status)vt_cuda_report_driver_error(p->dev, e, "begin a graph capture");
   vt_status s = issue_steps(p);
   e = cu->cuStreamEndCapture(p->dev->stream, &recorded);
-  if (s == VT_OK) s = (vt_status)vt_cuda_driver_status(p->dev, e, "end a graph capture");
+  if (s == VT_OK) s = (vt_status)vt_cuda_report_driver_error(p->dev, e, "end a graph capture");
   if (s == VT_OK) s = instantiate_graph(p, recorded);
   if (recorded != NULL) (void)cu->cuGraphDestroy(recorded);
   return s;
@@ -430,13 +430,13 @@ static vt_status record_graph(vt_bk_program *p) {
 
 static vt_status replay_graph(vt_bk_program *p) {
   const int e = driver_of(p)->cuGraphLaunch(p->graph, p->dev->stream);
-  return (vt_status)vt_cuda_driver_status(p->dev, e, "launch a graph");
+  return (vt_status)vt_cuda_report_driver_error(p->dev, e, "launch a graph");
 }
 
 /* ---- running ---- */
 
 /* Sets the addresses of the arenas; returns 1 if they are those of the last successful run. */
-static int set_arena_addresses(vt_bk_program *p, const uint64_t *buffers) {
+static int set_arenas_return_if_same(vt_bk_program *p, const uint64_t *buffers) {
   int same = p->ready;
   for (uint32_t i = 0; i < p->arenas.n; i++) {
     char *at = (char *)(uintptr_t)buffers[i];
@@ -451,12 +451,13 @@ static vt_status run_recorded(vt_bk_program *p) {
   if (p->graph != NULL || record_graph(p) == VT_OK) return replay_graph(p);
   p->unrecorded = 1;
   VT_TRY(issue_steps(p));
-  vt_cuda_note(p->dev, "a graph of the program could not be made: its steps are issued one by one");
+  vt_cuda_send_note(p->dev,
+                    "a graph of the program could not be made: its steps are issued one by one");
   return VT_OK;
 }
 
 static vt_status run_program(vt_bk_program *p, const uint64_t *buffers) {
-  const int same = set_arena_addresses(p, buffers);
+  const int same = set_arenas_return_if_same(p, buffers);
   const int records = !p->waits && p->time_marks == NULL && !p->unrecorded;
   p->error = (vt_bk_error){.size = sizeof p->error};
   for (uint64_t i = 0; i < p->n_results; i++) p->results[i].canonical = 0;
@@ -473,12 +474,12 @@ static vt_status run_program(vt_bk_program *p, const uint64_t *buffers) {
 /* Clears the fault record after a run that failed for another reason: nobody asks for that run's
  * index fault, and the next run must not report it. */
 static void clear_stale_fault(vt_bk_program *p) {
-  if (p->faults) (void)clear_fault(p);
+  if (p->faults) (void)clear_fault_record(p);
 }
 
 int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t n_buffers) {
   if (n_buffers < p->arenas.n) return VT_INTERNAL;
-  const int32_t entered = vt_cuda_enter(p->dev);
+  const int32_t entered = vt_cuda_enter_device(p->dev);
   if (entered != VT_OK) return entered;
   const vt_status s = run_program(p, buffers);
   if (s != VT_OK) clear_stale_fault(p);
@@ -486,24 +487,24 @@ int32_t vt_cuda_program_run(vt_bk_program *p, const uint64_t *buffers, uint64_t 
   return (int32_t)s;
 }
 
-static int read_fault(vt_bk_program *p) {
+static int move_fault_to_error(vt_bk_program *p) {
   if (!p->faults || p->seen->none != 0) return VT_CU_SUCCESS;
   p->error.status = VT_RANGE;
   p->error.step = p->seen->step;
   p->error.position = p->seen->position;
   p->error.value = p->seen->value;
-  return clear_fault(p);
+  return clear_fault_record(p);
 }
 
 int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
-  const int32_t entered = vt_cuda_enter(p->dev);
+  const int32_t entered = vt_cuda_enter_device(p->dev);
   if (entered != VT_OK) return entered;
   int e = driver_of(p)->cuStreamSynchronize(p->dev->stream);
   if (e == VT_CU_SUCCESS)
-    e = read_fault(p);
+    e = move_fault_to_error(p);
   else
     clear_stale_fault(p);
-  const int32_t s = vt_cuda_driver_status(p->dev, e, "finish a run");
+  const int32_t s = vt_cuda_report_driver_error(p->dev, e, "finish a run");
   vt_cuda_card_leave(p->dev->card);
   memcpy(out, &p->error, out->size < sizeof p->error ? out->size : sizeof p->error);
   return s;
@@ -511,9 +512,10 @@ int32_t vt_cuda_program_wait(vt_bk_program *p, vt_bk_error *out) {
 
 /* ---- times ---- */
 
-static uint64_t launch_time(const vt_bk_program *p, uint64_t i) {
+static uint64_t time_to_mark_ns(const vt_bk_program *p, uint64_t mark) {
   float ms = 0;
-  if (driver_of(p)->cuEventElapsedTime(&ms, p->time_marks[0], p->time_marks[i]) != VT_CU_SUCCESS ||
+  if (driver_of(p)->cuEventElapsedTime(&ms, p->time_marks[0], p->time_marks[mark]) !=
+          VT_CU_SUCCESS ||
       ms < 0)
     ms = 0;
   return (uint64_t)((double)ms * 1e6);
@@ -526,7 +528,7 @@ int32_t vt_cuda_program_metrics(vt_bk_program *p, vt_bk_metrics *out) {
     uint64_t step = 0, before = 0;
     for (uint64_t i = 0; i < p->steps.n; i++) {
       const vt_launch *at = &p->steps.launches[i];
-      const uint64_t after = launch_time(p, i + 1), n = at->chain != NULL ? at->n : 1;
+      const uint64_t after = time_to_mark_ns(p, i + 1), n = at->chain != NULL ? at->n : 1;
       for (uint64_t k = 0; k < n; k++, step++) {
         p->begin[step] = k == 0 ? before : after;
         p->end[step] = after;

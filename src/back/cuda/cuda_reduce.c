@@ -13,11 +13,11 @@ enum { LEAST_LINES = 1024 };
 /* ---- levels ---- */
 
 /* Returns the number of chunks of a line; an empty line is one empty chunk. */
-static int64_t chunks_of(int64_t n) { return n == 0 ? 1 : vt_cuda_ceil_div(n, VT_GPU_CHUNK); }
+static int64_t count_chunks(int64_t n) { return n == 0 ? 1 : vt_cuda_ceil_div(n, VT_GPU_CHUNK); }
 
 uint64_t vt_cuda_reduce_scratch(int64_t lines, int64_t n, uint32_t dtype) {
   uint64_t bytes = 0;
-  for (n = chunks_of(n); n > 1; n = chunks_of(n))
+  for (n = count_chunks(n); n > 1; n = count_chunks(n))
     bytes += vt_cuda_align_up((uint64_t)(lines * n) * vt_cuda_bytes_of(dtype));
   return bytes;
 }
@@ -43,19 +43,19 @@ static vt_status reduce_level(vt_cuda_call *c, const vt_gpu_reduce *a, uint32_t 
 }
 
 /* Makes the chunk results of a level the lines of the next one. */
-static void next_level(vt_gpu_reduce *a) {
+static void make_next_level(vt_gpu_reduce *a) {
   if (a->kind >= VT_GPU_REDUCE_SQUARES) a->kind = VT_GPU_REDUCE_SUM;
   a->x = a->y;
   a->shift = NULL;
   a->n = a->chunks;
-  vt_cuda_lines_as_vector(&a->lines, 0, a->n);
+  vt_cuda_lines_set_consecutive(&a->lines, 0, a->n);
   a->along = (vt_gpu_walk){.n = a->n, .rank = 1, .small = a->n < INT32_MAX};
   a->along.dim[0] = a->n;
   a->along.stride[0][0] = 1;
 }
 
 vt_status vt_cuda_reduce(vt_cuda_call *c, const vt_cuda_reduction *f, void *work) {
-  int interleaved = vt_cuda_lines_interleaved(&f->at, 0);
+  int interleaved = vt_cuda_lines_are_interleaved(&f->at, 0);
   vt_gpu_reduce a = {.x = f->x,
                      .shift = f->shift,
                      .n = f->at.along.n,
@@ -65,11 +65,11 @@ vt_status vt_cuda_reduce(vt_cuda_call *c, const vt_cuda_reduction *f, void *work
                      .lines = f->at.lines,
                      .along = f->at.along};
   char *scratch = work;
-  for (a.chunks = chunks_of(a.n); a.chunks > 1; a.chunks = chunks_of(a.n), interleaved = 0) {
+  for (a.chunks = count_chunks(a.n); a.chunks > 1; a.chunks = count_chunks(a.n), interleaved = 0) {
     a.y = scratch;
     scratch += vt_cuda_align_up((uint64_t)(a.lines.n * a.chunks) * vt_cuda_bytes_of(f->dtype));
     VT_TRY(reduce_level(c, &a, f->dtype, interleaved));
-    next_level(&a);
+    make_next_level(&a);
   }
   a.y = f->y;
   return reduce_level(c, &a, f->dtype, interleaved);
@@ -105,7 +105,7 @@ static vt_cuda_reduction reduction_of(const vt_cuda_call *c) {
   const op_kind *w = op_kind_of(c->step->op);
   const vt_view *x = &c->in[0];
   const unsigned mask = vt_cuda_axes_mask(&((const vt_attr_reduce *)c->attrs)->axes, x->rank);
-  const vt_view y = vt_cuda_keepdims(c->out, x, mask);
+  const vt_view y = vt_cuda_keepdims_view(c->out, x, mask);
   const vt_view *const all[2] = {x, &y};
   vt_cuda_reduction f = {.x = x->data,
                          .y = c->out->data,

@@ -46,10 +46,10 @@ static void test_reduction(uint32_t op, uint32_t dtype, const shape *s, card_lay
   }
   step.seed = op * 1000 + dtype * 100 + (unsigned)layout * 10 + s->reduced;
   step.special = special;
-  step.in[0] = card_place_tensor(&step, card_tensor(dtype, s->rank, s->dim, layout));
-  step.out[0] =
-      card_place_tensor(&step, card_tensor(is_arg_reduction(op) ? VT_DTYPE_I64 : dtype, rank, dim,
-                                           layout == CARD_STEPPED ? CARD_STEPPED : CARD_DENSE));
+  step.in[0] = card_place_tensor(&step, card_describe_tensor(dtype, s->rank, s->dim, layout));
+  step.out[0] = card_place_tensor(
+      &step, card_describe_tensor(is_arg_reduction(op) ? VT_DTYPE_I64 : dtype, rank, dim,
+                                  layout == CARD_STEPPED ? CARD_STEPPED : CARD_DENSE));
   card_run_and_compare(&step);
 }
 
@@ -114,11 +114,12 @@ static void test_cumsum(void) {
         if (dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16) continue;
         step.seed = how;
         step.special = dtype == VT_DTYPE_F64;
-        step.in[0] =
-            card_place_tensor(&step, card_tensor(dtype, s->rank, s->dim, (card_layout)layout));
+        step.in[0] = card_place_tensor(
+            &step, card_describe_tensor(dtype, s->rank, s->dim, (card_layout)layout));
         step.out[0] = card_place_tensor(
-            &step, card_tensor(dtype, s->rank, s->dim,
-                               layout == CARD_REPEATED ? CARD_DENSE : (card_layout)layout));
+            &step,
+            card_describe_tensor(dtype, s->rank, s->dim,
+                                 layout == CARD_REPEATED ? CARD_DENSE : (card_layout)layout));
         card_run_and_compare(&step);
       }
 }

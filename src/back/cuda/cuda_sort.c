@@ -10,12 +10,16 @@
 
 /* ---- records ---- */
 
-int vt_cuda_records_wide(int bits, int64_t n) { return bits > 32 || n >= (int64_t)UINT32_MAX; }
+int vt_cuda_records_are_wide(int key_bits, int64_t n) {
+  return key_bits > 32 || n >= (int64_t)UINT32_MAX;
+}
 
-static uint64_t record_bytes(int wide) { return wide ? sizeof(vt_gpu_record) : sizeof(uint64_t); }
+static uint64_t bytes_per_record(int wide) {
+  return wide ? sizeof(vt_gpu_record) : sizeof(uint64_t);
+}
 
-static uint64_t records_bytes(const vt_cuda_records *r) {
-  return vt_cuda_align_up((uint64_t)r->count * (uint64_t)r->n * record_bytes(r->wide));
+static uint64_t all_records_bytes(const vt_cuda_records *r) {
+  return vt_cuda_align_up((uint64_t)r->count * (uint64_t)r->n * bytes_per_record(r->wide));
 }
 
 static uint64_t digit_counts_bytes(const vt_cuda_records *r) {
@@ -27,9 +31,9 @@ static uint64_t digit_counts_bytes(const vt_cuda_records *r) {
 static int line_fits_block(const vt_cuda_records *r) { return r->n <= VT_GPU_SLOTS; }
 
 uint64_t vt_cuda_records_scratch(const vt_cuda_records *r) {
-  if (line_fits_block(r)) return records_bytes(r);
+  if (line_fits_block(r)) return all_records_bytes(r);
   const uint64_t totals = (uint64_t)r->count * VT_GPU_DIGITS * sizeof(uint64_t);
-  return 2 * records_bytes(r) + digit_counts_bytes(r) + totals;
+  return 2 * all_records_bytes(r) + digit_counts_bytes(r) + totals;
 }
 
 static uint32_t block_slots_for(int64_t n) {
@@ -43,13 +47,14 @@ static uint32_t block_slots_for(int64_t n) {
 static vt_status sort_tiles(vt_cuda_call *c, const vt_gpu_sort_tiles *a, int wide) {
   const uint32_t threads = a->slots / 2 < 32 ? 32 : a->slots / 2 > 512 ? 512 : a->slots / 2;
   vt_cuda_grid grid = vt_cuda_grid_over(c, a->count * a->tiles * threads, 1, threads);
-  grid.shared = (uint32_t)(a->slots * record_bytes(wide));
+  grid.shared = (uint32_t)(a->slots * bytes_per_record(wide));
   return vt_cuda_launch(c, wide ? VT_GPU_sort_tiles_long : VT_GPU_sort_tiles_short, grid, a);
 }
 
 enum { SHORT = 64 }; /* longest row of prefix sums that one thread computes */
 
-vt_status vt_cuda_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n, void *totals) {
+vt_status vt_cuda_exclusive_prefix_sums(vt_cuda_call *c, void *x, int64_t rows, int64_t n,
+                                        void *totals) {
   const vt_gpu_scan args = {.x = x, .totals = totals, .rows = rows, .n = n};
   if (n <= SHORT)
     return vt_cuda_launch(c, VT_GPU_sort_scan_short, vt_cuda_grid_over(c, rows, 1, 256), &args);
@@ -61,12 +66,12 @@ static vt_status sort_by_digit(vt_cuda_call *c, const vt_gpu_sort_digit *a, int 
   const int64_t rows = a->count * VT_GPU_DIGITS;
   VT_TRY(
       vt_cuda_launch(c, wide ? VT_GPU_sort_histogram_long : VT_GPU_sort_histogram_short, grid, a));
-  VT_TRY(vt_cuda_prefix_sums(c, a->counts, rows, a->tiles, a->totals));
+  VT_TRY(vt_cuda_exclusive_prefix_sums(c, a->counts, rows, a->tiles, a->totals));
   return vt_cuda_launch(c, wide ? VT_GPU_sort_distribute_long : VT_GPU_sort_distribute_short, grid,
                         a);
 }
 
-static vt_status sort_in_block(vt_cuda_call *c, const vt_cuda_records *r, void *work) {
+static vt_status sort_lines_in_blocks(vt_cuda_call *c, const vt_cuda_records *r, void *work) {
   const vt_gpu_sort_tiles args = {.from = work,
                                   .to = work,
                                   .count = r->count,
@@ -78,9 +83,9 @@ static vt_status sort_in_block(vt_cuda_call *c, const vt_cuda_records *r, void *
 }
 
 vt_status vt_cuda_records_sort(vt_cuda_call *c, const vt_cuda_records *r, void *work, void **out) {
-  char *from = work, *to = from + records_bytes(r), *counts = to + records_bytes(r);
+  char *from = work, *to = from + all_records_bytes(r), *counts = to + all_records_bytes(r);
   *out = work;
-  if (line_fits_block(r)) return sort_in_block(c, r, work);
+  if (line_fits_block(r)) return sort_lines_in_blocks(c, r, work);
   for (int shift = 0; shift < r->bits; shift += 8) {
     const vt_gpu_sort_digit args = {.from = from,
                                     .to = to,
@@ -113,7 +118,7 @@ static sort_plan sort_plan_of(const vt_cuda_call *c, int64_t axis, int descendin
   const int bits = 8 * (int)vt_cuda_bytes_of(x->dtype);
   sort_plan s = {.best = c->out->dim[axis], .axis = (uint32_t)axis, .descending = descending};
   s.records = (vt_cuda_records){.count = 1, .n = x->dim[axis], .bits = bits};
-  s.records.wide = vt_cuda_records_wide(bits, s.records.n);
+  s.records.wide = vt_cuda_records_are_wide(bits, s.records.n);
   for (uint32_t i = 0; i < x->rank; i++)
     if (i != s.axis) s.records.count *= x->dim[i];
   return s;
@@ -137,11 +142,11 @@ static uint32_t key_kind_of(uint32_t dtype) {
 }
 
 /* Describes the lines along the sorted axis, and where their values and indices are stored. */
-static vt_gpu_lines lines_of(const vt_cuda_call *c, const sort_plan *s, const vt_view *values,
-                             const vt_view *indices) {
+static vt_gpu_lines sorted_lines_of(const vt_cuda_call *c, const sort_plan *s,
+                                    const vt_view *values, const vt_view *indices) {
   const vt_view *x = &c->in[0], *to = values == NULL ? indices : values;
-  const vt_view others[3] = {vt_cuda_view_at(x, s->axis, 0), vt_cuda_view_at(to, s->axis, 0),
-                             vt_cuda_view_at(indices, s->axis, 0)};
+  const vt_view others[3] = {vt_cuda_subview_at(x, s->axis, 0), vt_cuda_subview_at(to, s->axis, 0),
+                             vt_cuda_subview_at(indices, s->axis, 0)};
   const vt_view *const all[3] = {&others[0], &others[1], &others[2]};
   return (vt_gpu_lines){.x = x->data,
                         .values = values == NULL ? NULL : values->data,
@@ -170,7 +175,7 @@ static int sorts_by_heads(const sort_plan *s) {
 
 static uint64_t tile_heads_bytes(const sort_plan *s, int64_t tiles) {
   const uint64_t records = (uint64_t)s->records.count * (uint64_t)tiles * (uint64_t)s->best;
-  return vt_cuda_align_up(records * record_bytes(s->records.wide));
+  return vt_cuda_align_up(records * bytes_per_record(s->records.wide));
 }
 
 static uint64_t all_heads_bytes(const sort_plan *s) {
@@ -179,7 +184,8 @@ static uint64_t all_heads_bytes(const sort_plan *s) {
   return line_fits_block(&s->records) ? 0 : tile_heads_bytes(s, tiles) + tile_heads_bytes(s, more);
 }
 
-static vt_status sort_heads(vt_cuda_call *c, const sort_plan *s, const vt_gpu_lines *lines) {
+static vt_status sort_lines_by_heads(vt_cuda_call *c, const sort_plan *s,
+                                     const vt_gpu_lines *lines) {
   vt_gpu_sort_tiles args = {.lines = *lines,
                             .count = s->records.count,
                             .n = s->records.n,
@@ -203,7 +209,8 @@ static vt_status sort_heads(vt_cuda_call *c, const sort_plan *s, const vt_gpu_li
 
 /* ---- whole lines ---- */
 
-static vt_status sort_whole(vt_cuda_call *c, const sort_plan *s, const vt_gpu_lines *lines) {
+static vt_status sort_lines_by_digits(vt_cuda_call *c, const sort_plan *s,
+                                      const vt_gpu_lines *lines) {
   const vt_cuda_records *r = &s->records;
   vt_gpu_sort_keys args = {
       .lines = *lines, .records = c->work, .count = r->count, .n = r->n, .best = s->best};
@@ -214,7 +221,7 @@ static vt_status sort_whole(vt_cuda_call *c, const sort_plan *s, const vt_gpu_li
                         vt_cuda_grid_over(c, r->count * s->best, 1, 256), &args);
 }
 
-static uint64_t scratch_of(const sort_plan *s) {
+static uint64_t sort_scratch_bytes(const sort_plan *s) {
   if (s->records.count == 0 || s->best == 0) return 0;
   return sorts_by_heads(s) ? all_heads_bytes(s) : vt_cuda_records_scratch(&s->records);
 }
@@ -222,8 +229,8 @@ static uint64_t scratch_of(const sort_plan *s) {
 static vt_status sort_lines(vt_cuda_call *c, const sort_plan *s, const vt_view *values,
                             const vt_view *indices) {
   if (s->records.count == 0 || s->best == 0) return VT_OK;
-  const vt_gpu_lines lines = lines_of(c, s, values, indices);
-  return sorts_by_heads(s) ? sort_heads(c, s, &lines) : sort_whole(c, s, &lines);
+  const vt_gpu_lines lines = sorted_lines_of(c, s, values, indices);
+  return sorts_by_heads(s) ? sort_lines_by_heads(c, s, &lines) : sort_lines_by_digits(c, s, &lines);
 }
 
 /* ---- ops ---- */
@@ -235,7 +242,7 @@ static sort_plan plan_of_sort(const vt_cuda_call *c) {
 
 uint64_t vt_cuda_scratch_sort(const vt_cuda_call *c) {
   const sort_plan s = plan_of_sort(c);
-  return scratch_of(&s);
+  return sort_scratch_bytes(&s);
 }
 
 vt_status vt_cuda_run_sort(vt_cuda_call *c) {
@@ -255,7 +262,7 @@ static sort_plan plan_of_top_k(const vt_cuda_call *c) {
 
 uint64_t vt_cuda_scratch_top_k(const vt_cuda_call *c) {
   const sort_plan s = plan_of_top_k(c);
-  return scratch_of(&s);
+  return sort_scratch_bytes(&s);
 }
 
 vt_status vt_cuda_run_top_k(vt_cuda_call *c) {

@@ -11,7 +11,7 @@
  */
 vt_gpu_walk vt_cuda_walk(const vt_view *const *v, uint32_t n);
 /* Like vt_cuda_walk, for at most VT_FUSED_OPERANDS views. */
-void vt_cuda_walk_wide(const vt_view *const *v, uint32_t n, vt_gpu_fused_walk *out);
+void vt_cuda_fused_walk(const vt_view *const *v, uint32_t n, vt_gpu_fused_walk *out);
 
 /* Merges contiguous elements into pieces of up to 16 bytes if the first n operands, which begin at
  * data[0..n-1], allow it; n, dim and stride of the walk then count pieces. Returns the bytes of a

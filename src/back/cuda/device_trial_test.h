@@ -18,8 +18,8 @@ typedef struct trial {
 
 /* Adds a tensor whose axes are stored in random order, with gaps, reversed or repeated; a result
  * never has repeated axes. */
-static vt_view view_random(device *d, uint32_t dtype, uint32_t rank, const int64_t *dim, int wild,
-                           int result) {
+static vt_view add_random_layout_tensor(device *d, uint32_t dtype, uint32_t rank,
+                                        const int64_t *dim, int with_specials, int is_result) {
   const int64_t bytes = (int64_t)vt_cuda_bytes_of(dtype);
   const int dense = random_between(0, 2) > 0, transposed = random_between(0, 2) == 0;
   vt_view v = {.dtype = dtype, .rank = rank};
@@ -30,7 +30,7 @@ static vt_view view_random(device *d, uint32_t dtype, uint32_t rank, const int64
     v.stride[axis] = step;
     step *= dim[axis] > 0 ? dim[axis] : 1;
     if (!dense && random_between(0, 4) == 0) step += random_between(1, 5);
-    if (!dense && !result && random_between(0, 9) == 0) v.stride[axis] = 0;
+    if (!dense && !is_result && random_between(0, 9) == 0) v.stride[axis] = 0;
     if (!dense && random_between(0, 9) == 0 && dim[axis] > 0) {
       low += v.stride[axis] * (dim[axis] - 1);
       v.stride[axis] = -v.stride[axis];
@@ -40,7 +40,7 @@ static vt_view view_random(device *d, uint32_t dtype, uint32_t rank, const int64
   d->used =
       (d->used + (uint64_t)(step * bytes) + 15) / 16 * 16 + (random_between(0, 3) == 0 ? 8 : 0);
   if (d->used > CAPACITY) abort();
-  for (int64_t i = 0; i < step; i++) store_random(data + i * bytes, dtype, wild);
+  for (int64_t i = 0; i < step; i++) store_random(data + i * bytes, dtype, with_specials);
   v.data = data + low * bytes;
   return v;
 }
@@ -55,7 +55,7 @@ static void run_reference(const trial *t) {
   free(k.work);
 }
 
-static vt_view device_view(const device *d, vt_view v) {
+static vt_view view_on_device(const device *d, vt_view v) {
   const uint64_t at = d->buffer + (uint64_t)((char *)v.data - d->host);
   memcpy(&v.data, &at, sizeof v.data);
   return v;
@@ -64,12 +64,12 @@ static vt_view device_view(const device *d, vt_view v) {
 /* Issues the trial's step on the device by calling `issue`, with scratch that is filled with
  * NaNs. */
 typedef vt_status issue_fn(vt_cuda_call *c, const void *context);
-static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn *issue,
-                       const void *context) {
+static void run_trial_on_device(device *d, const trial *t, uint64_t work_bytes, issue_fn *issue,
+                                const void *context) {
   const vt_cu *cu = vt_cuda_card_driver(d->dev->card);
-  vt_view in[OPERANDS], out = device_view(d, t->out);
+  vt_view in[OPERANDS], out = view_on_device(d, t->out);
   uint64_t work = 0;
-  for (uint32_t i = 0; i < t->n_in; i++) in[i] = device_view(d, t->in[i]);
+  for (uint32_t i = 0; i < t->n_in; i++) in[i] = view_on_device(d, t->in[i]);
   vt_cuda_call c = {.dev = d->dev,
                     .traits = vt_cuda_card_traits(d->dev->card),
                     .in = in,
@@ -91,7 +91,7 @@ static void run_device(device *d, const trial *t, uint64_t work_bytes, issue_fn 
 
 /* Runs the reference kernel in the host's memory, moves that memory to `want`, and restores `host`.
  * The result must be the tensor that was added last. */
-static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
+static uint64_t trial_compute_expected(device *d, const trial *t, uint64_t first) {
   memcpy(d->want, d->host, d->used);
   run_reference(t);
   for (uint64_t i = 0; i < d->used; i++) {
@@ -103,9 +103,10 @@ static uint64_t trial_begin(device *d, const trial *t, uint64_t first) {
 }
 
 /* Compares all bytes from the result to the end, so that writes next to the result show too. */
-static int trial_end(const device *d, const trial *t, uint64_t first, const char *what) {
+static int trial_compare_results(const device *d, const trial *t, uint64_t first,
+                                 const char *what) {
   const int64_t bad =
-      count_differing(d->want + first, d->host + first, d->used - first, t->out.dtype);
+      count_differing_elements(d->want + first, d->host + first, d->used - first, t->out.dtype);
   if (bad != 0) fprintf(stderr, "%s: %lld differ\n", what, (long long)bad);
   CHECK(bad == 0);
   return bad == 0;
@@ -115,7 +116,7 @@ static vt_status issue_handler(vt_cuda_call *c, const void *context) {
   const vt_cuda_handler *h = context;
   return h->run(c);
 }
-static uint64_t handler_scratch(device *d, const trial *t) {
+static uint64_t handler_scratch_bytes(device *d, const trial *t) {
   const vt_cuda_handler *h = vt_cuda_handler_of(t->op);
   const vt_cuda_call c = {.dev = d->dev,
                           .traits = vt_cuda_card_traits(d->dev->card),
@@ -128,10 +129,10 @@ static uint64_t handler_scratch(device *d, const trial *t) {
 }
 
 /* Runs the trial as a program would. `first` is the offset of the result in the host's memory. */
-static void trial_run(device *d, const trial *t, uint64_t first, const char *what) {
-  trial_begin(d, t, first);
-  run_device(d, t, handler_scratch(d, t), issue_handler, vt_cuda_handler_of(t->op));
-  trial_end(d, t, first, what);
+static void trial_run_and_compare(device *d, const trial *t, uint64_t first, const char *what) {
+  trial_compute_expected(d, t, first);
+  run_trial_on_device(d, t, handler_scratch_bytes(d, t), issue_handler, vt_cuda_handler_of(t->op));
+  trial_compare_results(d, t, first, what);
   d->used = 0;
 }
 

@@ -25,14 +25,16 @@ struct attend_range {
   int64_t lo, hi;
 };
 
-/* Returns the range of keys that row i of batch b attends to. A length may be any integer, so the
+/* Returns the range of keys that a query of a batch attends to. A length may be any integer, so the
  * arithmetic of positions wraps, as in the op's formula. */
-VT_GPU_FN attend_range attend_keys_of(const vt_gpu_attention &a, int64_t b, int64_t i) {
+VT_GPU_FN attend_range attend_key_range_of(const vt_gpu_attention &a, int64_t batch,
+                                           int64_t query) {
   int64_t length = a.keys;
-  if (a.length != nullptr && a.long_length) length = ((const int64_t *)a.length)[b * a.length_step];
+  if (a.length != nullptr && a.long_length)
+    length = ((const int64_t *)a.length)[batch * a.length_step];
   if (a.length != nullptr && !a.long_length)
-    length = ((const int32_t *)a.length)[b * a.length_step];
-  const uint64_t p = (uint64_t)i + (uint64_t)length - (uint64_t)a.queries;
+    length = ((const int32_t *)a.length)[batch * a.length_step];
+  const uint64_t p = (uint64_t)query + (uint64_t)length - (uint64_t)a.queries;
   const int64_t at = (int64_t)p, before = (int64_t)(p - (uint64_t)a.window);
   attend_range x = {0, attend_max(0, attend_min(a.keys, length))};
   if (a.causal && at < x.hi) x.hi = attend_max(0, at + 1);
@@ -43,10 +45,11 @@ VT_GPU_FN attend_range attend_keys_of(const vt_gpu_attention &a, int64_t b, int6
   return x;
 }
 
-/* Returns the address of row [b, h, i] of an operand. */
+/* Returns the address of row [batch, head, position] of an operand. */
 template <class T>
-VT_GPU_FN const T *attend_row(const vt_gpu_attended &x, int64_t b, int64_t h, int64_t i) {
-  return (const T *)x.data + (b * x.step[0] + h * x.step[1] + i * x.step[2]);
+VT_GPU_FN const T *attend_row(const vt_gpu_attended &x, int64_t batch, int64_t head,
+                              int64_t position) {
+  return (const T *)x.data + (batch * x.step[0] + head * x.step[1] + position * x.step[2]);
 }
 
 /* Returns the score of a key from d = D(q, k); `bias` has the biases of the row, or is NULL. */
@@ -58,7 +61,9 @@ VT_GPU_FN float attend_score(const vt_gpu_attention &a, float d, const float *bi
 /* ---- weights ---- */
 
 VT_GPU_FN float attend_absent_weight() { return __uint_as_float(ATTEND_ABSENT); }
-VT_GPU_FN bool attend_is_absent(float e) { return __float_as_uint(e) == ATTEND_ABSENT; }
+VT_GPU_FN bool attend_is_absent_weight(float weight) {
+  return __float_as_uint(weight) == ATTEND_ABSENT;
+}
 
 /* Returns the greater score; it may ignore NaN, because the exp of a NaN score is NaN whatever the
  * maximum is, and makes the sum and the row NaN. */
@@ -91,10 +96,10 @@ VT_GPU_FN void attend_levels_clear(attend_levels &x) {
   VT_UNROLL
   for (int i = 0; i < VT_ATTEND_LEVELS; i++) x.t[i] = 0.0f;
 }
-VT_GPU_FN void attend_levels_add(attend_levels &x, int64_t block, float p) {
+VT_GPU_FN void attend_levels_add(attend_levels &x, int64_t block, float block_sum) {
   int64_t n = block + 1;
   bool whole = true;
-  x.t[0] = x.t[0] + p;
+  x.t[0] = x.t[0] + block_sum;
   VT_UNROLL
   for (int i = 0; i + 1 < VT_ATTEND_LEVELS; i++) {
     whole = whole && n % VT_ATTEND_GROUP == 0;

@@ -61,15 +61,15 @@ typedef struct vt_gpu_bundle_shape {
 
 /* Returns the bytes of a team's two exchange buffers, which hold one partial result per chunk and
  * line. */
-static inline int64_t vt_gpu_bundle_exchange_bytes(int64_t wide, int64_t n, int64_t bytes) {
-  return 2 * wide * vt_gpu_ceil_div(n, VT_GPU_CHUNK) * bytes;
+static inline int64_t vt_gpu_bundle_exchange_bytes(int64_t wide, int64_t n, int64_t element_bytes) {
+  return 2 * wide * vt_gpu_ceil_div(n, VT_GPU_CHUNK) * element_bytes;
 }
 /* Returns the bytes of shared memory for `wide` lines in addition to elements and exchange buffers:
  * the offset of each line in each operand, two statistics per line, and a gap after it. */
-static inline int64_t vt_gpu_bundle_table_bytes(const vt_gpu_bundle_shape *w, int64_t wide) {
+static inline int64_t vt_gpu_bundle_table_bytes(const vt_gpu_bundle_shape *shape, int64_t wide) {
   enum { GAP = 7 };
-  const int64_t numbers = 2 + (w->x_interleaved ? 0 : GAP);
-  return wide * (VT_GPU_OPERANDS * (int64_t)sizeof(int64_t) + numbers * w->bytes);
+  const int64_t numbers = 2 + (shape->x_interleaved ? 0 : GAP);
+  return wide * (VT_GPU_OPERANDS * (int64_t)sizeof(int64_t) + numbers * shape->bytes);
 }
 
 /* Returns the least odd multiple of `unit` that is at least n. */
@@ -79,35 +79,35 @@ static inline int64_t vt_gpu_odd_multiple(int64_t n, int64_t unit) {
 /* Returns the distance between neighbouring elements of a line in shared memory, chosen so that the
  * lanes of a warp read from different banks: they read 32 elements of a line, or 4 elements of each
  * of 8 interleaved lines (4 lines if elements have 8 bytes). */
-static inline int64_t vt_gpu_bundle_element_step(const vt_gpu_bundle_shape *w, int64_t wide) {
-  if (!w->x_interleaved || wide == 1) return 1;
-  return w->n > VT_GPU_BUNDLE_NOT_LONG ? wide + 1 : vt_gpu_odd_multiple(wide, 32 / w->bytes);
+static inline int64_t vt_gpu_bundle_element_step(const vt_gpu_bundle_shape *shape, int64_t wide) {
+  if (!shape->x_interleaved || wide == 1) return 1;
+  return shape->n > VT_GPU_BUNDLE_NOT_LONG ? wide + 1
+                                           : vt_gpu_odd_multiple(wide, 32 / shape->bytes);
 }
-/* Returns the distance between neighbouring lines of `count` elements that are stored one after the
- * other, chosen so that the lanes of a warp read from different banks. */
-static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *w, int64_t count) {
-  return w->n > VT_GPU_BUNDLE_NOT_LONG ? count | 1
-                                       : vt_gpu_odd_multiple(count, VT_GPU_BUNDLE_LANES);
+/* Returns the distance between neighbouring lines of `elements` elements that are stored one after
+ * the other, chosen so that the lanes of a warp read from different banks. */
+static inline int64_t vt_gpu_bundle_line_step(const vt_gpu_bundle_shape *shape, int64_t elements) {
+  return shape->n > VT_GPU_BUNDLE_NOT_LONG ? elements | 1
+                                           : vt_gpu_odd_multiple(elements, VT_GPU_BUNDLE_LANES);
 }
 
 /* Distributes bundles of `wide` lines with `resident` resident blocks per multiprocessor. wide is 0
  * in the result unless all chunks of a team's lines fit in shared memory. A team of one block has
  * its exchange buffers in shared memory too. */
-static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_for_residents(vt_gpu_limits r,
-                                                                      const vt_gpu_bundle_shape *w,
-                                                                      int64_t wide,
-                                                                      int64_t resident) {
+static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_for_residents(
+    vt_gpu_limits limits, const vt_gpu_bundle_shape *shape, int64_t wide, int64_t resident) {
   /* a team gets several blocks only if each has at least LEAST chunks, because synchronizing
    * costs time */
   enum { LEAST = 2 };
-  const int64_t chunks = vt_gpu_ceil_div(w->n, VT_GPU_CHUNK),
-                bundles = vt_gpu_ceil_div(w->lines, wide);
-  const int64_t at_once = r.counters == 0 ? 1 : r.processors * resident;
-  const int64_t step = vt_gpu_bundle_element_step(w, wide);
-  const int64_t chunk = vt_gpu_min(w->n, VT_GPU_CHUNK) * (step == 1 ? wide : step) * w->bytes;
-  const int64_t exchange = vt_gpu_bundle_exchange_bytes(wide, w->n, w->bytes);
-  const int64_t head = vt_gpu_bundle_table_bytes(w, wide);
-  const int64_t left = (r.shared + r.system) / resident - r.system - head;
+  const int64_t chunks = vt_gpu_ceil_div(shape->n, VT_GPU_CHUNK),
+                bundles = vt_gpu_ceil_div(shape->lines, wide);
+  const int64_t at_once = limits.counters == 0 ? 1 : limits.processors * resident;
+  const int64_t step = vt_gpu_bundle_element_step(shape, wide);
+  const int64_t chunk =
+      vt_gpu_min(shape->n, VT_GPU_CHUNK) * (step == 1 ? wide : step) * shape->bytes;
+  const int64_t exchange = vt_gpu_bundle_exchange_bytes(wide, shape->n, shape->bytes);
+  const int64_t head = vt_gpu_bundle_table_bytes(shape, wide);
+  const int64_t left = (limits.shared + limits.system) / resident - limits.system - head;
   const int64_t fit =
       chunks * chunk + exchange <= left ? chunks : vt_gpu_min(left / chunk, chunks - 1);
   vt_gpu_bundle_layout b = {0, step, 1, 0, 0, 0, 0, 0};
@@ -117,9 +117,9 @@ static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_for_residents(vt_gpu_lim
   if (b.chunks > fit) return b;
   b.wide = wide;
   if (step == 1)
-    b.line_step = vt_gpu_bundle_line_step(w, vt_gpu_min(w->n, b.chunks * VT_GPU_CHUNK));
+    b.line_step = vt_gpu_bundle_line_step(shape, vt_gpu_min(shape->n, b.chunks * VT_GPU_CHUNK));
   b.threads = (uint32_t)(VT_GPU_LONG_THREADS / resident);
-  b.teams = vt_gpu_teams(r, bundles, b.blocks, at_once);
+  b.teams = vt_gpu_team_count(limits, bundles, b.blocks, at_once);
   b.shared = (uint32_t)(head + (b.blocks == 1 ? exchange : 0) + b.chunks * chunk);
   return b;
 }
@@ -127,15 +127,16 @@ static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_for_residents(vt_gpu_lim
 /* Chooses as many lines per bundle as still give every multiprocessor work. Interleaved lines come
  * at least in the number that a memory sector holds, if they fit. Several blocks per multiprocessor
  * are preferred: while one waits, the others compute. */
-static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_of(vt_gpu_limits r,
-                                                           const vt_gpu_bundle_shape *w) {
+static inline vt_gpu_bundle_layout vt_gpu_bundle_layout_of(vt_gpu_limits limits,
+                                                           const vt_gpu_bundle_shape *shape) {
   enum { MOST = 128, SECTOR = 32 };
-  const int64_t least = w->x_interleaved || w->y_interleaved ? SECTOR / w->bytes : 1;
+  const int64_t least = shape->x_interleaved || shape->y_interleaved ? SECTOR / shape->bytes : 1;
   vt_gpu_bundle_layout b = {0, 0, 0, 0, 0, 0, 0, 0};
   for (int64_t resident = 4; resident >= 1; resident /= 2)
     for (int64_t wide = MOST; wide >= (resident > 1 ? least : 1); wide /= 2) {
-      b = vt_gpu_bundle_layout_for_residents(r, w, wide, resident);
-      if (b.wide > 0 && (wide <= least || vt_gpu_ceil_div(w->lines, wide) >= 2 * r.processors))
+      b = vt_gpu_bundle_layout_for_residents(limits, shape, wide, resident);
+      if (b.wide > 0 &&
+          (wide <= least || vt_gpu_ceil_div(shape->lines, wide) >= 2 * limits.processors))
         return b;
     }
   return b;

@@ -38,7 +38,7 @@ struct vt_direct_conv_at {
 };
 
 template <class I>
-VT_GPU_FN I vt_direct_conv_divmod(I &i, int64_t n) {
+VT_GPU_FN I vt_direct_conv_divide_return_rest(I &i, int64_t n) {
   const I up = i / (I)n, here = i - up * (I)n;
   i = up;
   return here;
@@ -50,9 +50,11 @@ VT_GPU_FN vt_direct_conv_at<I> vt_direct_conv_find(const vt_gpu_direct_conv &a, 
   vt_direct_conv_at<I> o;
   I p[VT_GPU_AXES];
   VT_UNROLL
-  for (int k = VT_GPU_AXES - 1; k >= 0; k--) p[k] = vt_direct_conv_divmod(i, a.axis[k].places);
-  const I image = vt_direct_conv_divmod(i, a.images), row = vt_direct_conv_divmod(i, a.rows);
-  const I group = vt_direct_conv_divmod(i, a.groups);
+  for (int k = VT_GPU_AXES - 1; k >= 0; k--)
+    p[k] = vt_direct_conv_divide_return_rest(i, a.axis[k].places);
+  const I image = vt_direct_conv_divide_return_rest(i, a.images),
+          row = vt_direct_conv_divide_return_rest(i, a.rows);
+  const I group = vt_direct_conv_divide_return_rest(i, a.groups);
   o.channel = group * (I)a.rows + row;
   o.x = image * (I)a.x_image + group * (I)a.x_group;
   o.w = group * (I)a.w_group + row * (I)a.w_row;
@@ -61,8 +63,8 @@ VT_GPU_FN vt_direct_conv_at<I> vt_direct_conv_find(const vt_gpu_direct_conv &a, 
   VT_UNROLL
   for (int k = VT_GPU_AXES - 1; k >= 0; k--) {
     const vt_gpu_direct_conv_axis &x = a.axis[k];
-    const vt_direct_conv_class<I> c =
-        vt_direct_conv_class_of<I>(x, x.classes > 1 ? vt_direct_conv_divmod(i, x.classes) : 0);
+    const vt_direct_conv_class<I> c = vt_direct_conv_class_of<I>(
+        x, x.classes > 1 ? vt_direct_conv_divide_return_rest(i, x.classes) : 0);
     o.there = o.there && p[k] < c.places;
     o.begin[k] = p[k] * (I)x.step + c.base;
     o.taps[k] = c.taps;
@@ -80,8 +82,12 @@ VT_GPU_FN int64_t vt_direct_conv_output_count(const vt_gpu_direct_conv &a) {
   return n;
 }
 
-VT_GPU_FN bool vt_direct_conv_inside(int32_t m, int64_t dim) { return (uint32_t)m < (uint32_t)dim; }
-VT_GPU_FN bool vt_direct_conv_inside(int64_t m, int64_t dim) { return (uint64_t)m < (uint64_t)dim; }
+VT_GPU_FN bool vt_direct_conv_inside(int32_t position, int64_t dim) {
+  return (uint32_t)position < (uint32_t)dim;
+}
+VT_GPU_FN bool vt_direct_conv_inside(int64_t position, int64_t dim) {
+  return (uint64_t)position < (uint64_t)dim;
+}
 
 // Calls give(offset in x, offset in w, inside) for all taps of an output, in the order of the sum;
 // `inside` is false for padding.

@@ -78,7 +78,7 @@ VT_GPU_FN bool vt_exp_quick(vt_exp_entry table, float x, float &y) {
 
 /* Like vt_exp_quick, for x not below VT_EXP_LEAST. Returns 0 if y is decided and 1 if not: both
  * bounds are positive and equal or neighbouring floats, so their bits differ by 0 or 1. */
-VT_GPU_FN uint32_t vt_exp_quick_above_least(vt_exp_entry table, float x, float &y) {
+VT_GPU_FN uint32_t vt_exp_undecided_above_least(vt_exp_entry table, float x, float &y) {
   const vt_exp_interval e = vt_exp_bounds(table, x);
   y = e.low;
   return __float_as_uint(e.high) - __float_as_uint(e.low);

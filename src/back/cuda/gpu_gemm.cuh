@@ -260,7 +260,9 @@ enum { VT_GEMM_SHARED = 228 << 10 };
 /* bytes of shared memory per block that the system reserves, and that this file declares
  * statically */
 enum { VT_GEMM_RESERVED = 1024 + 128 };
-__host__ __device__ constexpr int vt_gemm_clamp(int a, int b) { return b < 1 ? 1 : b < a ? b : a; }
+__host__ __device__ constexpr int vt_gemm_clamp_1_to(int x, int most) {
+  return most < 1 ? 1 : most < x ? most : x;
+}
 
 /* The part of the product that a thread block computes. It is in shared memory, because registers
  * are needed for chains. */
@@ -315,8 +317,9 @@ struct vt_gemm_tile {
   /* Returns the wanted number of resident blocks, or fewer if the shared memory of a multiprocessor
    * does not suffice. */
   static constexpr int fit(int wanted) {
-    return vt_gemm_clamp(wanted, (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) +
-                                                         VT_GEMM_RESERVED)));
+    return vt_gemm_clamp_1_to(
+        wanted,
+        (int)(VT_GEMM_SHARED / ((STAGES * STAGE + BM * BN) * sizeof(E) + VT_GEMM_RESERVED)));
   }
 
   const vt_gpu_gemm &a;

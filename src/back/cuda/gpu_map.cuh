@@ -166,7 +166,7 @@ VT_GPU_FROM_HALF(uint8_t, bool)
  * exponent bias changes and the low bits are rounded off; a carry may run into the exponent, at
  * most up to infinity. For results below 2^-14 the last place is 2^-24, which is also that of f32
  * values in [0.5, 1): adding 0.5 rounds there. */
-VT_GPU_FN uint16_t f16_of(uint32_t u) {
+VT_GPU_FN uint16_t f16_of_f32_bits(uint32_t u) {
   const uint32_t size = u & 0x7fffffffu, sign = u >> 16 & 0x8000u;
   const uint32_t normal = (size - 0x38000000u + 0xfffu + (size >> 13 & 1)) >> 13;
   const uint32_t low = __float_as_uint(__uint_as_float(size) + 0.5f) - 0x3f000000u;
@@ -178,7 +178,7 @@ VT_GPU_FN uint16_t f16_of(uint32_t u) {
  * through f32. */
 VT_GPU_FN uint16_t cast_f64_f16(double x) { return (uint16_t)vt_store_f16(x); }
 VT_GPU_FN uint16_t cast_f64_bf16(double x) { return (uint16_t)vt_store_bf16(x); }
-VT_GPU_FN uint16_t cast_f32_f16(float x) { return f16_of(__float_as_uint(x)); }
+VT_GPU_FN uint16_t cast_f32_f16(float x) { return f16_of_f32_bits(__float_as_uint(x)); }
 VT_GPU_FN uint16_t cast_f32_bf16(float x) { return bf16_of_f32_bits(__float_as_uint(x)); }
 VT_GPU_FN uint16_t cast_i64_f16(int64_t x) { return cast_f64_f16(vt_cross_rounding_to_odd(x)); }
 VT_GPU_FN uint16_t cast_i64_bf16(int64_t x) { return cast_f64_bf16(vt_cross_rounding_to_odd(x)); }

@@ -44,12 +44,12 @@ VT_GPU_FN T vt_reduce_finish(const vt_gpu_reduce &a, T y) {
 }
 
 template <class T>
-VT_GPU_FN void vt_reduce_store(const vt_gpu_reduce &a, int64_t line, int64_t chunk, int64_t at,
-                               T y) {
+VT_GPU_FN void vt_reduce_store(const vt_gpu_reduce &a, int64_t line, int64_t chunk,
+                               int64_t y_offset, T y) {
   if (a.chunks > 1) {
     ((T *)a.y)[line * a.chunks + chunk] = y;
   } else {
-    ((T *)a.y)[at] = vt_reduce_finish<T>(a, y);
+    ((T *)a.y)[y_offset] = vt_reduce_finish<T>(a, y);
   }
 }
 

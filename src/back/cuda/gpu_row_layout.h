@@ -27,40 +27,41 @@ enum { VT_GPU_CHUNK_BYTES = VT_GPU_CHUNK * 4 };
 static inline int64_t vt_gpu_ceil_div(int64_t n, int64_t each) { return (n + each - 1) / each; }
 static inline int64_t vt_gpu_min(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* Returns the chunks per block. A row is cut so that no block has more than `fit` chunks, if the
- * card can hold that many blocks. If there are few lines, rows are cut further, so that more blocks
- * get work, of at least `least` chunks each. */
-static inline int64_t vt_gpu_chunks_per_block(int64_t lines, int64_t chunks, int64_t fit,
-                                              int64_t least, int64_t at_once) {
-  const int64_t few = vt_gpu_min(at_once / lines, vt_gpu_ceil_div(chunks, least));
-  const int64_t all = vt_gpu_ceil_div(chunks, fit);
-  return vt_gpu_ceil_div(chunks, vt_gpu_min(all > few ? all : few, at_once));
+/* Returns the chunks per block. A row is cut so that no block has more than `chunks_that_fit`, if
+ * the card can hold that many blocks. If there are few lines, rows are cut further, so that more
+ * blocks get work, of at least `least_chunks` each. */
+static inline int64_t vt_gpu_chunks_per_block(int64_t lines, int64_t chunks,
+                                              int64_t chunks_that_fit, int64_t least_chunks,
+                                              int64_t resident_blocks) {
+  const int64_t few = vt_gpu_min(resident_blocks / lines, vt_gpu_ceil_div(chunks, least_chunks));
+  const int64_t all = vt_gpu_ceil_div(chunks, chunks_that_fit);
+  return vt_gpu_ceil_div(chunks, vt_gpu_min(all > few ? all : few, resident_blocks));
 }
-static inline int64_t vt_gpu_teams(vt_gpu_limits r, int64_t lines, int64_t blocks,
-                                   int64_t at_once) {
-  return vt_gpu_min(lines,
-                    blocks == 1 ? 32 * r.processors : vt_gpu_min(at_once / blocks, r.counters));
+static inline int64_t vt_gpu_team_count(vt_gpu_limits limits, int64_t lines, int64_t blocks,
+                                        int64_t resident_blocks) {
+  return vt_gpu_min(lines, blocks == 1 ? 32 * limits.processors
+                                       : vt_gpu_min(resident_blocks / blocks, limits.counters));
 }
 
 /* Distributes rows with `resident` resident blocks per multiprocessor. A row is cut so that all of
  * it stays in shared memory and, if there are few rows, so that every multiprocessor has a part of
  * one. */
-static inline vt_gpu_row_layout vt_gpu_row_layout_for_residents(vt_gpu_limits r, int64_t lines,
+static inline vt_gpu_row_layout vt_gpu_row_layout_for_residents(vt_gpu_limits limits, int64_t lines,
                                                                 int64_t chunks, int64_t resident) {
   /* a row gets several blocks only if each has at least LEAST chunks, because synchronizing
    * costs time */
   enum { LEAST = 4 };
   /* bytes of the exchange buffers, in shared memory if a team is one block */
   const int64_t exchange = 2 * (int64_t)sizeof(float) * chunks;
-  const int64_t bytes = (r.shared + r.system) / resident - r.system - exchange;
+  const int64_t bytes = (limits.shared + limits.system) / resident - limits.system - exchange;
   const int64_t fit = bytes < VT_GPU_CHUNK_BYTES ? 1 : bytes / VT_GPU_CHUNK_BYTES;
-  const int64_t at_once = r.processors * resident;
+  const int64_t at_once = limits.processors * resident;
   vt_gpu_row_layout s = {0, 0, 0, 0, 0, 0};
   s.chunks = vt_gpu_chunks_per_block(lines, chunks, fit, LEAST, at_once);
   s.blocks = vt_gpu_ceil_div(chunks, s.chunks);
   s.keep = vt_gpu_min(s.chunks, fit);
   s.warps = vt_gpu_ceil_div(s.chunks, vt_gpu_ceil_div(s.chunks, VT_GPU_LONG_WARPS / resident));
-  s.teams = vt_gpu_teams(r, lines, s.blocks, at_once);
+  s.teams = vt_gpu_team_count(limits, lines, s.blocks, at_once);
   s.shared = (uint32_t)(s.keep * VT_GPU_CHUNK_BYTES + (s.blocks == 1 ? exchange : 0));
   return s;
 }
@@ -68,17 +69,18 @@ static inline vt_gpu_row_layout vt_gpu_row_layout_for_residents(vt_gpu_limits r,
 /* Chooses the number of resident blocks: while one waits for memory or for its team, the others
  * compute. If three or four blocks fit with a whole row each, a row gets a block of its own, which
  * waits for no other. */
-static inline vt_gpu_row_layout vt_gpu_row_layout_of(vt_gpu_limits r, int64_t lines,
+static inline vt_gpu_row_layout vt_gpu_row_layout_of(vt_gpu_limits limits, int64_t lines,
                                                      int64_t chunks) {
   /* most resident blocks per multiprocessor; chunks per block with which synchronizing blocks costs
    * little */
   enum { MAX_RESIDENT = 8, CHUNKS = 6 };
-  const int64_t each = CHUNKS * VT_GPU_CHUNK_BYTES + 2 * (int64_t)sizeof(float) * chunks + r.system;
-  const int64_t fit = vt_gpu_min((r.shared + r.system) / each, MAX_RESIDENT);
+  const int64_t each =
+      CHUNKS * VT_GPU_CHUNK_BYTES + 2 * (int64_t)sizeof(float) * chunks + limits.system;
+  const int64_t fit = vt_gpu_min((limits.shared + limits.system) / each, MAX_RESIDENT);
   for (int64_t resident = 4; resident >= 3; resident--) {
-    const vt_gpu_row_layout s = vt_gpu_row_layout_for_residents(r, lines, chunks, resident);
+    const vt_gpu_row_layout s = vt_gpu_row_layout_for_residents(limits, lines, chunks, resident);
     if (s.blocks == 1 && s.keep == s.chunks) return s;
   }
-  return vt_gpu_row_layout_for_residents(r, lines, chunks, fit > 1 ? fit : 1);
+  return vt_gpu_row_layout_for_residents(limits, lines, chunks, fit > 1 ? fit : 1);
 }
 #endif

@@ -51,7 +51,7 @@ static void test_rows_use_all_blocks(void) {
 
 /* ---- bundles ---- */
 
-static int64_t shared_elements(const vt_gpu_bundle_layout *b, int64_t n) {
+static int64_t spanned_shared_elements(const vt_gpu_bundle_layout *b, int64_t n) {
   const int64_t last = (vt_gpu_min(n, b->chunks * VT_GPU_CHUNK) - 1) * b->step;
   return last + (b->wide - 1) * b->line_step + 1;
 }
@@ -69,7 +69,7 @@ static void check_bundle_layout(const vt_gpu_limits *r, const vt_gpu_bundle_shap
   CHECK((b.blocks - 1) * b.chunks < chunks && chunks <= b.blocks * b.chunks);
   CHECK(b.teams >= 1 && b.teams <= bundles);
   CHECK(b.wide >= sector || w->n > 1 << 15);
-  CHECK(b.shared >= head_bytes + exchange + shared_elements(&b, w->n) * w->bytes);
+  CHECK(b.shared >= head_bytes + exchange + spanned_shared_elements(&b, w->n) * w->bytes);
   CHECK((int64_t)b.shared <= r->shared && b.threads <= VT_GPU_LONG_THREADS);
   if (b.blocks == 1) return;
   CHECK(b.teams <= r->counters);
@@ -79,7 +79,7 @@ static void check_bundle_layout(const vt_gpu_limits *r, const vt_gpu_bundle_shap
 
 /* Checks that lines of up to 200,000 elements of f32 or f64 fit on every card with 20
  * multiprocessors or more. */
-static void test_bundles(void) {
+static void test_long_lines_fit_in_bundles(void) {
   for (int i = 3; i < CARDS; i++)
     for (int64_t lines = 1; lines < 10000000; lines = lines * 5 / 2 + 1)
       for (int64_t n = 1; n <= 200000; n = n * 9 / 8 + 1)
@@ -89,17 +89,17 @@ static void test_bundles(void) {
 }
 
 /* Bundles are at least as wide as a memory sector, and `wide` is 0 if lines do not fit. */
-static vt_gpu_bundle_layout layout_of(const vt_gpu_limits *r, vt_gpu_bundle_shape w) {
+static vt_gpu_bundle_layout layout_of_bundles(const vt_gpu_limits *r, vt_gpu_bundle_shape w) {
   return vt_gpu_bundle_layout_of(*r, &w);
 }
 static void test_bundle_width(void) {
   const vt_gpu_limits *h200 = &cards[6];
-  CHECK(layout_of(h200, (vt_gpu_bundle_shape){1 << 20, 64, 4, 1, 1}).wide == 128);
-  CHECK(layout_of(h200, (vt_gpu_bundle_shape){64, 1000, 4, 1, 0}).wide == 8);
-  CHECK(layout_of(h200, (vt_gpu_bundle_shape){64, 1000, 4, 0, 1}).wide == 8);
-  CHECK(layout_of(h200, (vt_gpu_bundle_shape){64, 1000, 4, 0, 0}).wide == 1);
-  CHECK(layout_of(h200, (vt_gpu_bundle_shape){1, 200000, 8, 1, 1}).blocks > 90);
-  CHECK(layout_of(&cards[0], (vt_gpu_bundle_shape){1, 200000, 8, 0, 0}).wide == 0);
+  CHECK(layout_of_bundles(h200, (vt_gpu_bundle_shape){1 << 20, 64, 4, 1, 1}).wide == 128);
+  CHECK(layout_of_bundles(h200, (vt_gpu_bundle_shape){64, 1000, 4, 1, 0}).wide == 8);
+  CHECK(layout_of_bundles(h200, (vt_gpu_bundle_shape){64, 1000, 4, 0, 1}).wide == 8);
+  CHECK(layout_of_bundles(h200, (vt_gpu_bundle_shape){64, 1000, 4, 0, 0}).wide == 1);
+  CHECK(layout_of_bundles(h200, (vt_gpu_bundle_shape){1, 200000, 8, 1, 1}).blocks > 90);
+  CHECK(layout_of_bundles(&cards[0], (vt_gpu_bundle_shape){1, 200000, 8, 0, 0}).wide == 0);
 }
 
 /* Checks cards on which blocks cannot wait for each other: one block gets all of a line, or `wide`
@@ -107,9 +107,9 @@ static void test_bundle_width(void) {
 static void test_without_barriers(void) {
   vt_gpu_limits no_barriers = cards[6];
   no_barriers.counters = 0;
-  CHECK(layout_of(&cards[6], (vt_gpu_bundle_shape){4, 3000, 8, 0, 0}).blocks == 2);
-  CHECK(layout_of(&no_barriers, (vt_gpu_bundle_shape){4, 3000, 8, 0, 0}).blocks == 1);
-  CHECK(layout_of(&no_barriers, (vt_gpu_bundle_shape){4, 40000, 8, 0, 0}).wide == 0);
+  CHECK(layout_of_bundles(&cards[6], (vt_gpu_bundle_shape){4, 3000, 8, 0, 0}).blocks == 2);
+  CHECK(layout_of_bundles(&no_barriers, (vt_gpu_bundle_shape){4, 3000, 8, 0, 0}).blocks == 1);
+  CHECK(layout_of_bundles(&no_barriers, (vt_gpu_bundle_shape){4, 40000, 8, 0, 0}).wide == 0);
 }
 
 int main(void) {
@@ -118,7 +118,7 @@ int main(void) {
       for (int64_t chunks = 8; chunks <= 1024; chunks++) check_row_layout(&cards[i], lines, chunks);
   test_row_stays_in_shared_memory();
   test_rows_use_all_blocks();
-  test_bundles();
+  test_long_lines_fit_in_bundles();
   test_bundle_width();
   test_without_barriers();
   TEST_DONE();

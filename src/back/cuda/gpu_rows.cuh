@@ -22,8 +22,8 @@ VT_GPU_FN int vt_warp() { return (int)threadIdx.x / VT_GPU_LANES; }
 VT_GPU_FN int vt_warp_count() { return (int)blockDim.x / VT_GPU_LANES; }
 
 /* The part of a row that begins with chunk number `chunk`, with at most `most` elements. */
-VT_GPU_FN vt_row vt_row_of(const vt_gpu_rows &a, int64_t line, int64_t chunk,
-                           int most = VT_GPU_CHUNK) {
+VT_GPU_FN vt_row vt_row_part_of(const vt_gpu_rows &a, int64_t line, int64_t chunk,
+                                int most = VT_GPU_CHUNK) {
   int64_t at[2];
   vt_offsets<2>(a.lines, line, at);
   const int64_t first = chunk * VT_GPU_CHUNK, left = a.n - first;
@@ -41,7 +41,7 @@ struct vt_present {
   }
 };
 enum { VT_ROW_QUARTER = VT_GPU_LANES / 4 }; /* elements per lane in a quarter of a chunk */
-VT_GPU_FN int vt_lane_element(int k) { return k * VT_GPU_LANES + vt_lane(); }
+VT_GPU_FN int vt_lane_element_index(int step) { return step * VT_GPU_LANES + vt_lane(); }
 
 /* Address of this lane's first element in p, which begins with a chunk or span. Element k is at
  * k*32 from there, a compile-time offset, so one address serves all of them. */
@@ -50,12 +50,13 @@ VT_GPU_FN T *vt_lane_address(T *p) {
   return p + vt_lane();
 }
 
-/* Loads STEPS elements of this lane into v; elements that do not exist get the value `none`. */
+/* Loads STEPS elements of this lane into v; elements that do not exist get `absent_value`. */
 template <int STEPS, class P>
-VT_GPU_FN void vt_row_load_elements(const float *x, P there, float none, float (&v)[STEPS]) {
+VT_GPU_FN void vt_row_load_elements(const float *x, P there, float absent_value,
+                                    float (&v)[STEPS]) {
   const float *mine = vt_lane_address(x);
   VT_UNROLL
-  for (int k = 0; k < STEPS; k++) v[k] = there.at(k) ? mine[k * VT_GPU_LANES] : none;
+  for (int k = 0; k < STEPS; k++) v[k] = there.at(k) ? mine[k * VT_GPU_LANES] : absent_value;
 }
 
 VT_GPU_FN float vt_lanes_max(float m) {
@@ -113,8 +114,8 @@ VT_GPU_FN vt_team vt_team_of(const vt_gpu_rows &a) {
                                : (float *)a.exchange + (int64_t)team * 2 * VT_GPU_CHUNK,
                  0};
 }
-VT_GPU_FN vt_row vt_team_row(const vt_gpu_rows &a, const vt_team &t, int64_t line) {
-  return vt_row_of(a, line, t.chunk, (int)a.chunks * VT_GPU_CHUNK);
+VT_GPU_FN vt_row vt_team_row_part(const vt_gpu_rows &a, const vt_team &t, int64_t line) {
+  return vt_row_part_of(a, line, t.chunk, (int)a.chunks * VT_GPU_CHUNK);
 }
 VT_GPU_FN int vt_chunk_count(int64_t n) { return (int)((n + VT_GPU_CHUNK - 1) / VT_GPU_CHUNK); }
 
@@ -148,10 +149,11 @@ VT_GPU_FN float vt_chunks_sum(const float *exchange, int chunks) {
   return vt_lanes_join<vt_reducer_sum<float>>(s);
 }
 
-/* Copies those chunks of this warp that stay in shared memory to `kept`, and fills it with `none`
- * after the end of the row. Each thread copies its own elements, so no barrier is needed. */
+/* Copies those chunks of this warp that stay in shared memory to `kept`, and fills it with
+ * `absent_value` after the end of the row. Each thread copies its own elements, so no barrier is
+ * needed. */
 VT_GPU_FN void vt_row_copy_to_shared(const vt_gpu_rows &a, const vt_row &row, float *kept,
-                                     float none) {
+                                     float absent_value) {
   const int chunks = min(vt_chunk_count(row.count), (int)a.keep);
   vt_async_compiler_barrier();
   for (int c = vt_warp(); c < chunks; c += vt_warp_count()) {
@@ -166,7 +168,7 @@ VT_GPU_FN void vt_row_copy_to_shared(const vt_gpu_rows &a, const vt_row &row, fl
         if (k + vt_lane() < left) {
           vt_async_copy_4(to + k, from + k, true);
         } else {
-          to[k] = none;
+          to[k] = absent_value;
         }
     }
   }
@@ -187,17 +189,17 @@ struct vt_row_span {
 };
 
 template <int N, bool STAYS, class F>
-VT_GPU_FN void vt_for_spans_of_chunk(int c, int left, F f) {
+VT_GPU_FN void vt_for_spans_of_chunk(int chunk, int left, F f) {
   enum { EACH = N * VT_GPU_LANES };
-  const int first = c * VT_GPU_CHUNK;
+  const int first = chunk * VT_GPU_CHUNK;
   if (left >= VT_GPU_CHUNK) {
     VT_LOOP
     for (int in = 0; in < VT_GPU_CHUNK; in += EACH)
-      f(vt_row_span<vt_present<N>, STAYS>{c, first + in, {EACH}});
+      f(vt_row_span<vt_present<N>, STAYS>{chunk, first + in, {EACH}});
   } else {
     VT_LOOP
     for (int in = 0; in < VT_GPU_CHUNK; in += EACH)
-      f(vt_row_span<vt_present<0>, STAYS>{c, first + in, {min(max(left - in, 0), (int)EACH)}});
+      f(vt_row_span<vt_present<0>, STAYS>{chunk, first + in, {min(max(left - in, 0), (int)EACH)}});
   }
 }
 
@@ -221,12 +223,12 @@ VT_GPU_FN void vt_span_store_shared(float *kept, int first, const float (&v)[N])
   for (int k = 0; k < N; k++) mine[k * VT_GPU_LANES] = v[k];
 }
 template <int N, class S>
-VT_GPU_FN void vt_span_load(const S &at, const vt_row &row, const float *kept, float none,
+VT_GPU_FN void vt_span_load(const S &at, const vt_row &row, const float *kept, float absent_value,
                             float (&v)[N]) {
   if (S::stays) {
-    vt_row_load_elements<N>(kept + at.first, vt_present<N>{}, none, v);
+    vt_row_load_elements<N>(kept + at.first, vt_present<N>{}, absent_value, v);
   } else {
-    vt_row_load_elements<N>(row.x + at.first, at.there, none, v);
+    vt_row_load_elements<N>(row.x + at.first, at.there, absent_value, v);
   }
 }
 

@@ -115,8 +115,8 @@ VT_GPU_FN void vt_skinny_store(const vt_gpu_gemm &g, const vt_skinny_block &h, i
 /* The thread block that finishes last for these columns adds the partial results of all slices. A
  * thread adds ROWS rows of a column at a time, with GROUPS groups of slices loaded ahead. */
 template <int GROUPS, int ROWS, class End>
-VT_GPU_FN void vt_skinny_sum_slices(const vt_gpu_gemm &g, const vt_skinny_block &h,
-                                    const End &end) {
+VT_GPU_FN void vt_skinny_sum_slices_if_last(const vt_gpu_gemm &g, const vt_skinny_block &h,
+                                            const End &end) {
   if (g.arrived == nullptr || !vt_is_last_block(&g.arrived[h.tile], gridDim.y)) return;
   const float *partials = (const float *)g.partials + h.z * g.m * g.n + h.n0;
   const int m = (int)g.m, all = (m + ROWS - 1) / ROWS * h.columns;
@@ -143,7 +143,7 @@ VT_GPU_FN const float *vt_skinny_address_of_b(const vt_gpu_gemm &g, const vt_ski
 }
 
 template <bool BY_K, int ROWS, class End>
-VT_GPU_FN void vt_skinny_for_layout(const vt_gpu_gemm &g, const End &end) {
+VT_GPU_FN void vt_skinny_compute_block(const vt_gpu_gemm &g, const End &end) {
   const vt_skinny_block h = vt_skinny_place_block<BY_K, VT_SKINNY_C>(g);
   const float *a = vt_skinny_address_of_a(g, h), *b = vt_skinny_address_of_b(g, h);
   float *x = vt_shared<float>(), *w = x + VT_GPU_BLOCK * 4 * ROWS;
@@ -167,15 +167,15 @@ VT_GPU_FN void vt_skinny_for_layout(const vt_gpu_gemm &g, const End &end) {
 
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) vt_skinny_store(g, h, first + r, lane, p[r], end);
-  vt_skinny_sum_slices<1, 1>(g, h, end);
+  vt_skinny_sum_slices_if_last<1, 1>(g, h, end);
 }
 
 template <int ROWS, class End>
 VT_GPU_FN void vt_skinny(const vt_gpu_gemm &g, const End &end) {
   if (g.b.by_k) {
-    vt_skinny_for_layout<true, ROWS>(g, end);
+    vt_skinny_compute_block<true, ROWS>(g, end);
   } else {
-    vt_skinny_for_layout<false, ROWS>(g, end);
+    vt_skinny_compute_block<false, ROWS>(g, end);
   }
 }
 #endif

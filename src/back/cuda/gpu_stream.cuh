@@ -11,7 +11,7 @@ enum { VT_STREAM_T = VT_GPU_STREAM_THREADS };
 
 /* Multiplies four k of every row with those of V columns and adds the products to the chains p. */
 template <int ROWS, int V>
-VT_GPU_FN void vt_stream_multiply(const float *x, const float (&w)[4][V], float (&p)[ROWS][V]) {
+VT_GPU_FN void vt_stream_add_products(const float *x, const float (&w)[4][V], float (&p)[ROWS][V]) {
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) {
     float v[4];
@@ -39,7 +39,7 @@ struct vt_stream_across {
   }
   __device__ __forceinline__ void multiply(const float *x, int which, float (&p)[ROWS][V]) {
     VT_UNROLL
-    for (int k = 0; k < AT_ONCE; k += 4) vt_stream_multiply<ROWS, V>(x + k, w[which][k / 4], p);
+    for (int k = 0; k < AT_ONCE; k += 4) vt_stream_add_products<ROWS, V>(x + k, w[which][k / 4], p);
   }
 
   /* Columns outside of the matrix are read as its last ones. */
@@ -136,7 +136,7 @@ struct vt_stream_along {
       for (int at = 0; at < ring::STEP; at += 4) {
         float w[4][V];
         vt_gemm_load_16(columns + r.lane() * ring::PITCH + at, &w[0][0]);
-        vt_stream_multiply<ROWS, V>(x + k + at, w, p);
+        vt_stream_add_products<ROWS, V>(x + k + at, w, p);
       }
     });
   }
@@ -175,6 +175,6 @@ VT_GPU_FN void vt_stream(const vt_gpu_gemm &g, const End &end) {
   VT_UNROLL
   for (int r = 0; r < ROWS; r++) VT_UNROLL
   for (int c = 0; c < V; c++) vt_skinny_store(g, h, r, s.column(c), p[r][c], end);
-  vt_skinny_sum_slices<GROUPS, ROWS>(g, h, end);
+  vt_skinny_sum_slices_if_last<GROUPS, ROWS>(g, h, end);
 }
 #endif

@@ -39,12 +39,12 @@ struct vt_sums {
 };
 
 /* Adds the partial results of slices for N results. A result has `count` partial results, less than
- * 8^6, which are `step` elements apart; neighbouring results are `next` elements apart. Only the
- * first `there` results are wanted. GROUPS groups of 8 partial results are loaded together and then
- * added one by one. */
+ * 8^6, which are `partial_step` elements apart; neighbouring results are `result_step` elements
+ * apart. Only the first `wanted` results are computed. GROUPS groups of 8 partial results are
+ * loaded together and then added one by one. */
 template <int GROUPS, int N, class E>
-VT_GPU_FN void vt_sum_partials(const E *p, int64_t count, int64_t step, int64_t next, int there,
-                               E (&sum)[N]) {
+VT_GPU_FN void vt_sum_partials(const E *p, int64_t count, int64_t partial_step, int64_t result_step,
+                               int wanted, E (&sum)[N]) {
   enum { AHEAD = GROUPS * VT_GPU_GROUP };
   vt_sums<E, 5> groups[N];
   VT_UNROLL
@@ -53,8 +53,8 @@ VT_GPU_FN void vt_sum_partials(const E *p, int64_t count, int64_t step, int64_t 
     const int here = (int)min(count - first, (int64_t)AHEAD);
     E v[AHEAD][N];
     VT_UNROLL
-    for (int c = 0; c < AHEAD; c++, p += step) VT_UNROLL
-    for (int i = 0; i < N; i++) v[c][i] = c < here && i < there ? p[i * next] : (E)0;
+    for (int c = 0; c < AHEAD; c++, p += partial_step) VT_UNROLL
+    for (int i = 0; i < N; i++) v[c][i] = c < here && i < wanted ? p[i * result_step] : (E)0;
     VT_UNROLL
     for (int i = 0; i < N; i++) VT_UNROLL
     for (int g = 0; g < AHEAD; g += VT_GPU_GROUP) {
@@ -102,18 +102,18 @@ VT_GPU_FN void vt_sum_slices(const vt_gpu_gemm &g, const End &end) {
   }
 }
 
-/* Returns true in the block that arrives last of `all`. Its threads then see what the other blocks
- * wrote before. `arrived` is 0 before the first block and after the last one. */
-VT_GPU_FN bool vt_is_last_block(uint32_t *arrived, uint32_t all) {
+/* Returns true in the block that arrives last of `blocks`. Its threads then see what the other
+ * blocks wrote before. `arrived` is 0 before the first block and after the last one. */
+VT_GPU_FN bool vt_is_last_block(uint32_t *arrived, uint32_t blocks) {
   __shared__ uint32_t before;
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
-    before = atomicInc(arrived, all - 1);
+    before = atomicInc(arrived, blocks - 1);
     __threadfence();
   }
   __syncthreads();
-  return before == all - 1;
+  return before == blocks - 1;
 }
 
 /* Returns the dot product of x and w in the order D. A k with present[k] = 0 keeps its place in the

@@ -101,15 +101,15 @@ VT_GPU_FN void vt_async_copy_one(double *to, const double *from, bool there = tr
   vt_async_copy_8(to, from, there);
 }
 
-/* Barrier of thread blocks: waits until `arrived` has counted `all` arrivals, including this one.
- * Afterwards the block sees everything that the other blocks wrote before. The blocks must be
+/* Barrier of thread blocks: waits until `arrived` has counted `blocks` arrivals, including this
+ * one. Afterwards the block sees everything that the other blocks wrote before. The blocks must be
  * resident at the same time (vt_cuda_launch_cooperative). */
-VT_GPU_FN void vt_blocks_barrier(uint32_t *arrived, uint32_t all) {
+VT_GPU_FN void vt_blocks_barrier(uint32_t *arrived, uint32_t blocks) {
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
     atomicAdd(arrived, 1u);
-    while (vt_load_volatile(arrived) < all) {
+    while (vt_load_volatile(arrived) < blocks) {
     }
     __threadfence();
   }

@@ -40,7 +40,7 @@ static uint64_t random_word(void) {
 static int64_t random_below(int64_t n) { return (int64_t)(random_word() % (uint64_t)n); }
 
 /* Returns a random number; many are special, and many are equal. */
-static double random_real(void) {
+static double random_or_special_real(void) {
   static const double special[] = {0, -0.0, 1, -1, 1e-40, -1e-45, 3e38, -3e38, 0.1, 0.25};
   const int64_t r = random_below(40);
   if (r == 0) return vt_f64_from_bits(UINT64_C(0x7ff0000000000000) | random_word() << 63);
@@ -50,7 +50,7 @@ static double random_real(void) {
 }
 
 static void store_random(char *at, uint32_t dtype) {
-  const double x = random_real();
+  const double x = random_or_special_real();
   const uint64_t bits = random_word() % 5 == 0 ? 0 : random_word();
   if (dtype == VT_DTYPE_BOOL || dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16 ||
       dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64)
@@ -63,7 +63,7 @@ static void store_random(char *at, uint32_t dtype) {
 
 /* Computes *low, the offset of a tensor's lowest element from element 0, and *bytes, the number of
  * bytes from the lowest to the highest element. */
-static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
+static void byte_span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   int64_t least = 0, most = 0;
   for (uint32_t k = 0; k < t->rank; k++) {
     const int64_t reach = t->dim[k] > 0 ? t->stride[k] * (t->dim[k] - 1) : 0;
@@ -74,7 +74,7 @@ static void span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   *bytes = (most - least + 1) * (int64_t)vt_dtype_bytes(t->dtype);
 }
 
-static vt_bk_tensor tensor_of(uint32_t dtype, uint32_t rank, const int64_t *dim, layout w) {
+static vt_bk_tensor tensor_of_layout(uint32_t dtype, uint32_t rank, const int64_t *dim, layout w) {
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t step = w == SPREAD ? 2 : 1;
   for (uint32_t k = 0; k < rank; k++) {
@@ -90,10 +90,10 @@ static vt_bk_tensor tensor_of(uint32_t dtype, uint32_t rank, const int64_t *dim,
 }
 
 /* Places a tensor after the others and fills all bytes between its ends with random numbers. */
-static void place_tensor(trial *s, vt_bk_tensor *t, layout w) {
+static void place_random_tensor(trial *s, vt_bk_tensor *t, layout w) {
   const uint64_t size = vt_dtype_bytes(t->dtype);
   int64_t low, bytes;
-  span_of(t, &low, &bytes);
+  byte_span_of(t, &low, &bytes);
   const uint64_t from = s->used + (w == LATE ? size : 0);
   t->offset = from - (uint64_t)low;
   if (from + (uint64_t)bytes + GAP > ARENA) abort();
@@ -104,8 +104,8 @@ static void place_tensor(trial *s, vt_bk_tensor *t, layout w) {
 
 static void add_operand(trial *s, uint32_t dtype, uint32_t rank, const int64_t *dim, layout w) {
   vt_bk_tensor *t = &s->in[s->n_in++];
-  *t = tensor_of(dtype, rank, dim, w);
-  place_tensor(s, t, w);
+  *t = tensor_of_layout(dtype, rank, dim, w);
+  place_random_tensor(s, t, w);
 }
 
 static inline int64_t element_count_of(const vt_bk_tensor *t) {
@@ -114,14 +114,14 @@ static inline int64_t element_count_of(const vt_bk_tensor *t) {
   return n;
 }
 /* Returns the address of element number i of a tensor, row-major. */
-static char *element_of(const vt_bk_tensor *t, int64_t i) {
+static char *element_address(const vt_bk_tensor *t, int64_t i) {
   int64_t at = 0;
   for (uint32_t k = t->rank; k-- > 0; i /= t->dim[k]) at += i % t->dim[k] * t->stride[k];
   return arena + t->offset + at * (int64_t)vt_dtype_bytes(t->dtype);
 }
 static inline void store_int(const vt_bk_tensor *t, int64_t i, int64_t x) {
   const int32_t narrow = (int32_t)x;
-  memcpy(element_of(t, i), t->dtype == VT_DTYPE_I64 ? (const void *)&x : &narrow,
+  memcpy(element_address(t, i), t->dtype == VT_DTYPE_I64 ? (const void *)&x : &narrow,
          vt_dtype_bytes(t->dtype));
 }
 
@@ -139,14 +139,14 @@ static void add_results(trial *s, layout w) {
   if (status != VT_OK) fprintf(stderr, "%s: %s\n", vt_op_get(s->op)->name, d.text);
   if (status != VT_OK) abort();
   for (uint32_t i = 0; i < s->n_out; i++) {
-    s->out[i] = tensor_of(out[i].dtype, out[i].rank, out[i].dim, w);
-    place_tensor(s, &s->out[i], w);
+    s->out[i] = tensor_of_layout(out[i].dtype, out[i].rank, out[i].dim, w);
+    place_random_tensor(s, &s->out[i], w);
   }
 }
 
 /* ---- runs ---- */
 
-static vt_view view_of(const vt_bk_tensor *t) {
+static vt_view view_of_expected(const vt_bk_tensor *t) {
   vt_view v = vt_step_view(t);
   v.data = expected + t->offset;
   return v;
@@ -155,8 +155,8 @@ static vt_view view_of(const vt_bk_tensor *t) {
 static vt_status run_reference(const trial *s, vt_kernel *k) {
   const vt_op_info *op = vt_op_get(s->op);
   static vt_view views[OPERANDS + 2];
-  for (uint32_t i = 0; i < s->n_in; i++) views[i] = view_of(&s->in[i]);
-  for (uint32_t i = 0; i < s->n_out; i++) views[OPERANDS + i] = view_of(&s->out[i]);
+  for (uint32_t i = 0; i < s->n_in; i++) views[i] = view_of_expected(&s->in[i]);
+  for (uint32_t i = 0; i < s->n_out; i++) views[OPERANDS + i] = view_of_expected(&s->out[i]);
   *k = (vt_kernel){.in = views, .n_in = s->n_in, .n_out = s->n_out, .out = views + OPERANDS};
   k->attrs = s->attrs;
   const size_t bytes = op->work != NULL ? (size_t)op->work(views, s->n_in) : 0;
@@ -209,7 +209,7 @@ static int32_t run_device(const trial *s, vt_bk_error *error) {
 
 static void canonicalize_nans(char *base, const vt_bk_tensor *t) {
   int64_t low, bytes;
-  span_of(t, &low, &bytes);
+  byte_span_of(t, &low, &bytes);
   vt_canonical(base + (int64_t)t->offset + low, t->dtype,
                (uint64_t)bytes / vt_dtype_bytes(t->dtype));
 }
@@ -240,21 +240,21 @@ static void run_and_compare(trial *s, const char *how) {
 /* ---- the device ---- */
 
 static vt_fault placed_fault;
-static void *placed_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
+static void *layouts_host_resize(void *user, void *p, uint64_t old_size, uint64_t new_size) {
   return vt_fault_resize(user, p, (size_t)old_size, (size_t)new_size);
 }
-static void placed_report(void *user, int32_t status, const char *text) {
+static void layouts_host_report(void *user, int32_t status, const char *text) {
   (void)user;
   fprintf(stderr, "%d: %s\n", status, text);
 }
 
 /* Opens the device; returns 0 on a machine without one. */
-static int placed_device_open(void) {
+static int layouts_device_open(void) {
   static const vt_bk_host host = {.size = sizeof host,
                                   .abi_major = VT_BK_ABI_MAJOR,
                                   .user = &placed_fault,
-                                  .resize = placed_resize,
-                                  .diag = placed_report};
+                                  .resize = layouts_host_resize,
+                                  .diag = layouts_host_report};
   vt_backend_query_fn vt_cuda_query;
   api = vt_cuda_query(&host);
   if (api->device_open(&host, 0, &device) != VT_OK) return 0;
@@ -262,7 +262,7 @@ static int placed_device_open(void) {
   return 1;
 }
 
-static void placed_device_close(void) {
+static void layouts_device_close(void) {
   api->buffer_free(device, buffers[0]);
   api->device_close(device);
   CHECK(placed_fault.live == 0);

@@ -13,7 +13,7 @@ VT_GPU_FN int64_t load_index(const vt_gpu_lookup &l, int64_t at) {
   return l.wide ? ((const int64_t *)l.index)[at] : (int64_t)((const int32_t *)l.index)[at];
 }
 
-VT_GPU_FN int64_t position_of(const vt_gpu_lookup &l, int64_t at) {
+VT_GPU_FN int64_t position_of_index_row(const vt_gpu_lookup &l, int64_t at) {
   int64_t place = 0;
   for (unsigned i = 0; i < l.depth; i++, at += l.coordinate_step) {
     const int64_t x = load_index(l, at);
@@ -39,7 +39,7 @@ VT_GPU_FN void gather_elements(const vt_gpu_gather &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[3];
     vt_offsets<3>(a.walk, i, at);
-    ((T *)a.to)[at[0]] = ((const T *)a.from)[at[1] + position_of(a.lookup, at[2])];
+    ((T *)a.to)[at[0]] = ((const T *)a.from)[at[1] + position_of_index_row(a.lookup, at[2])];
   }
 }
 
@@ -55,7 +55,7 @@ VT_KERNEL(scatter_find, vt_gpu_find, 256) {
   for (int64_t i = vt_gpu_first_item(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_offsets<2>(a.walk, i, at);
-    const uint64_t place = (uint64_t)(at[0] + position_of(a.lookup, at[1]));
+    const uint64_t place = (uint64_t)(at[0] + position_of_index_row(a.lookup, at[1]));
     if (a.wide) {
       vt_gpu_record *r = (vt_gpu_record *)a.records + i;
       r->key = place;
@@ -89,10 +89,10 @@ VT_GPU_FN unsigned nonzero_bits(const vt_gpu_list &a, int64_t block) {
 }
 
 template <class T>
-VT_GPU_FN void count_nonzero(const vt_gpu_list &a, uint64_t *warps) {
+VT_GPU_FN void count_nonzero_per_block(const vt_gpu_list &a, uint64_t *exchange) {
   for (int64_t b = blockIdx.x; b * VT_GPU_LISTED < a.walk.n; b += gridDim.x) {
     uint64_t all;
-    vt_scan_block((uint64_t)__popc(nonzero_bits<T>(a, b)), warps, &all);
+    vt_scan_block_exclusive((uint64_t)__popc(nonzero_bits<T>(a, b)), exchange, &all);
     if (threadIdx.x == 0) a.before[b] = (int64_t)all;
     __syncthreads();
   }
@@ -108,12 +108,13 @@ VT_GPU_FN void write_coordinates(const vt_gpu_list &a, int64_t row, int64_t i) {
 }
 
 template <class T>
-VT_GPU_FN void write_nonzero(const vt_gpu_list &a, uint64_t *warps) {
+VT_GPU_FN void write_nonzero_coordinates(const vt_gpu_list &a, uint64_t *exchange) {
   for (int64_t b = blockIdx.x; b * VT_GPU_LISTED < a.walk.n; b += gridDim.x) {
     const unsigned bits = nonzero_bits<T>(a, b);
     const int64_t first = b * VT_GPU_LISTED + threadIdx.x * LISTED_EACH;
     uint64_t all;
-    int64_t row = a.before[b] + (int64_t)vt_scan_block((uint64_t)__popc(bits), warps, &all);
+    int64_t row =
+        a.before[b] + (int64_t)vt_scan_block_exclusive((uint64_t)__popc(bits), exchange, &all);
     for (int k = 0; k < LISTED_EACH; k++) {
       if ((bits >> k & 1) == 0) continue;
       if (row < a.bound) write_coordinates(a, row, first + k);
@@ -126,11 +127,11 @@ VT_GPU_FN void write_nonzero(const vt_gpu_list &a, uint64_t *warps) {
 #define LIST(bytes, T)                                 \
   VT_KERNEL(nonzero_count_##bytes, vt_gpu_list, 256) { \
     __shared__ uint64_t warps[VT_SCANNED / 32];        \
-    count_nonzero<T>(a, warps);                        \
+    count_nonzero_per_block<T>(a, warps);              \
   }                                                    \
   VT_KERNEL(nonzero_list_##bytes, vt_gpu_list, 256) {  \
     __shared__ uint64_t warps[VT_SCANNED / 32];        \
-    write_nonzero<T>(a, warps);                        \
+    write_nonzero_coordinates<T>(a, warps);            \
   }
 LIST(1, uint8_t)
 LIST(2, uint16_t)

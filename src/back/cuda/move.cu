@@ -32,7 +32,7 @@ typedef struct square {
   int64_t row, column, to, from;
 } square;
 
-VT_GPU_FN square square_of(const vt_gpu_transpose &a, int64_t i) {
+VT_GPU_FN square transpose_square_of(const vt_gpu_transpose &a, int64_t i) {
   const int64_t across = (a.columns + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
   const int64_t down = (a.rows + VT_GPU_TRANSPOSE_TILE - 1) / VT_GPU_TRANSPOSE_TILE;
   const int64_t plane = i / (across * down), rest = i - plane * across * down;
@@ -50,7 +50,7 @@ VT_GPU_FN void transpose_planes(const vt_gpu_transpose &a, T (*tile)[VT_GPU_TRAN
   const int lane = (int)threadIdx.x % VT_GPU_TRANSPOSE_TILE,
             line = (int)threadIdx.x / VT_GPU_TRANSPOSE_TILE;
   for (int64_t i = blockIdx.x; i < n; i += gridDim.x) {
-    const square s = square_of(a, i);
+    const square s = transpose_square_of(a, i);
     const T *from = (const T *)a.from + s.from + s.row;
     T *to = (T *)a.to + s.to + s.column;
     for (int k = line; k < VT_GPU_TRANSPOSE_TILE; k += LINES)
@@ -141,7 +141,7 @@ VT_GPU_FN void convert_index(int64_t i, float *to) { *to = __ll2float_rn(i); }
 VT_GPU_FN void convert_index(int64_t i, double *to) { *to = __ll2double_rn(i); }
 
 template <class T>
-VT_GPU_FN void store_positions(const vt_gpu_count &a) {
+VT_GPU_FN void store_axis_indices(const vt_gpu_count &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.walk.n; i += vt_gpu_grid_stride()) {
     int64_t at[2];
     vt_offsets<2>(a.walk, i, at);
@@ -149,10 +149,10 @@ VT_GPU_FN void store_positions(const vt_gpu_count &a) {
   }
 }
 
-VT_KERNEL(iota_i32, vt_gpu_count, 256) { store_positions<int32_t>(a); }
-VT_KERNEL(iota_i64, vt_gpu_count, 256) { store_positions<int64_t>(a); }
-VT_KERNEL(iota_f32, vt_gpu_count, 256) { store_positions<float>(a); }
-VT_KERNEL(iota_f64, vt_gpu_count, 256) { store_positions<double>(a); }
+VT_KERNEL(iota_i32, vt_gpu_count, 256) { store_axis_indices<int32_t>(a); }
+VT_KERNEL(iota_i64, vt_gpu_count, 256) { store_axis_indices<int64_t>(a); }
+VT_KERNEL(iota_f32, vt_gpu_count, 256) { store_axis_indices<float>(a); }
+VT_KERNEL(iota_f64, vt_gpu_count, 256) { store_axis_indices<double>(a); }
 
 VT_KERNEL(store_one, vt_gpu_fill, 32) {
   if (threadIdx.x != 0) return;

@@ -11,28 +11,29 @@ typedef struct window {
 } window;
 
 template <class I>
-VT_GPU_FN int64_t divide_with_rest(I &i, int64_t n) {
+VT_GPU_FN int64_t divide_return_rest(I &i, int64_t n) {
   const I up = i / (I)n, here = i - up * (I)n;
   i = up;
   return (int64_t)here;
 }
 
 template <class I>
-VT_GPU_FN window window_of(const vt_gpu_pool &a, I i) {
+VT_GPU_FN window window_of_result_by_type(const vt_gpu_pool &a, I i) {
   window w = {{0, 0, 0}, 0, 0};
   VT_UNROLL
   for (int k = VT_GPU_POOL_AXES - 1; k >= 0; k--) {
-    const int64_t p = divide_with_rest(i, a.axis[k].places);
+    const int64_t p = divide_return_rest(i, a.axis[k].places);
     w.begin[k] = p * a.axis[k].step - a.axis[k].low;
     w.y += p * a.axis[k].y;
   }
-  const int64_t channel = divide_with_rest(i, a.channels);
+  const int64_t channel = divide_return_rest(i, a.channels);
   w.x = channel * a.x_channel + (int64_t)i * a.x_image;
   w.y += channel * a.y_channel + (int64_t)i * a.y_image;
   return w;
 }
 VT_GPU_FN window window_of_result(const vt_gpu_pool &a, int64_t i) {
-  return a.small ? window_of<uint32_t>(a, (uint32_t)i) : window_of<int64_t>(a, i);
+  return a.small ? window_of_result_by_type<uint32_t>(a, (uint32_t)i)
+                 : window_of_result_by_type<int64_t>(a, i);
 }
 
 // Computes the offset of tap t of a window in x; returns whether the tap is inside of x.
@@ -49,7 +50,7 @@ VT_GPU_FN bool locate_tap(const vt_gpu_pool &a, const window &w,
   return inside;
 }
 
-VT_GPU_FN void next_tap(const vt_gpu_pool &a, int64_t (&t)[VT_GPU_POOL_AXES]) {
+VT_GPU_FN void advance_tap(const vt_gpu_pool &a, int64_t (&t)[VT_GPU_POOL_AXES]) {
   if (++t[2] < a.axis[2].kernel) return;
   t[2] = 0;
   if (++t[1] < a.axis[1].kernel) return;
@@ -79,7 +80,7 @@ VT_GPU_FN T greatest_tap(const vt_gpu_pool &a, const window &w) {
   T best = 0;
   bool any = false;
   int64_t t[VT_GPU_POOL_AXES] = {0, 0, 0}, at;
-  for (int64_t i = 0; i < a.taps; i++, next_tap(a, t)) {
+  for (int64_t i = 0; i < a.taps; i++, advance_tap(a, t)) {
     if (!locate_tap(a, w, t, at)) continue;
     const T here = x[at];
     if (!any || order_key_of(here) > order_key_of(best)) best = here;
@@ -110,7 +111,7 @@ VT_GPU_FN float divide_by_count(float a, int64_t n) { return __fdiv_rn(a, __ll2f
 VT_GPU_FN double divide_by_count(double a, int64_t n) { return __ddiv_rn(a, __ll2double_rn(n)); }
 
 // Returns the number of taps t with from <= begin + t*dilation < to.
-VT_GPU_FN int64_t counted_taps_along(const vt_gpu_pool_axis &x, int64_t begin) {
+VT_GPU_FN int64_t count_averaged_taps_along(const vt_gpu_pool_axis &x, int64_t begin) {
   int64_t below = 0, beyond = x.kernel;
   if (begin < x.from) below = (x.from - begin + x.dilation - 1) / x.dilation;
   if (x.to <= begin) {
@@ -120,10 +121,10 @@ VT_GPU_FN int64_t counted_taps_along(const vt_gpu_pool_axis &x, int64_t begin) {
   }
   return beyond > below ? beyond - below : 0;
 }
-VT_GPU_FN int64_t counted_taps(const vt_gpu_pool &a, const window &w) {
+VT_GPU_FN int64_t count_averaged_taps(const vt_gpu_pool &a, const window &w) {
   int64_t n = 1;
   VT_UNROLL
-  for (int k = 0; k < VT_GPU_POOL_AXES; k++) n *= counted_taps_along(a.axis[k], w.begin[k]);
+  for (int k = 0; k < VT_GPU_POOL_AXES; k++) n *= count_averaged_taps_along(a.axis[k], w.begin[k]);
   return n;
 }
 
@@ -138,7 +139,7 @@ VT_GPU_FN T sum_few_taps(const vt_gpu_pool &a, const window &w) {
   for (int i = 0; i < W; i++) {
     s[i] = 0;
     if (i < a.taps && locate_tap(a, w, t, at)) s[i] = add_rounded(s[i], x[at]);
-    next_tap(a, t);
+    advance_tap(a, t);
   }
   VT_UNROLL
   for (int h = W / 2; h > 0; h /= 2) {
@@ -153,13 +154,13 @@ template <class T, int W>
 VT_GPU_FN void avg_few_taps(const vt_gpu_pool &a) {
   for (int64_t i = vt_gpu_first_item(); i < a.total; i += vt_gpu_grid_stride()) {
     const window w = window_of_result(a, i);
-    ((T *)a.y)[w.y] = divide_by_count(sum_few_taps<T, W>(a, w), counted_taps(a, w));
+    ((T *)a.y)[w.y] = divide_by_count(sum_few_taps<T, W>(a, w), count_averaged_taps(a, w));
   }
 }
 
 // Adds the lanes of S, which are the lanes of a warp, by a tree; every lane gets the result.
 template <class T>
-VT_GPU_FN T sum_lanes(T s) {
+VT_GPU_FN T sum_warp_lanes(T s) {
   VT_UNROLL
   for (int h = 16; h > 0; h /= 2) s = add_rounded(s, __shfl_down_sync(0xffffffffu, s, (unsigned)h));
   return __shfl_sync(0xffffffffu, s, 0);
@@ -177,7 +178,7 @@ struct chunks {
       const T x = chunks<T, V - 1>::sum(a, w, first + at, n - at < each ? n - at : each);
       if (c % 32 == lane) s = add_rounded(s, x);
     }
-    return sum_lanes(s);
+    return sum_warp_lanes(s);
   }
 };
 
@@ -190,18 +191,18 @@ struct chunks<T, 0> {
       int64_t t[VT_GPU_POOL_AXES], at;
       if (a.small) {
         uint32_t left = (uint32_t)i;
-        t[2] = divide_with_rest(left, a.axis[2].kernel);
-        t[1] = divide_with_rest(left, a.axis[1].kernel);
+        t[2] = divide_return_rest(left, a.axis[2].kernel);
+        t[1] = divide_return_rest(left, a.axis[1].kernel);
         t[0] = left;
       } else {
         int64_t left = i;
-        t[2] = divide_with_rest(left, a.axis[2].kernel);
-        t[1] = divide_with_rest(left, a.axis[1].kernel);
+        t[2] = divide_return_rest(left, a.axis[2].kernel);
+        t[1] = divide_return_rest(left, a.axis[1].kernel);
         t[0] = left;
       }
       if (locate_tap(a, w, t, at)) s = add_rounded(s, x[at]);
     }
-    return sum_lanes(s);
+    return sum_warp_lanes(s);
   }
 };
 
@@ -213,7 +214,7 @@ VT_GPU_FN void avg_many_taps(const vt_gpu_pool &a) {
     const T s = a.taps <= 1024      ? chunks<T, 0>::sum(a, w, 0, a.taps)
                 : a.taps <= 1 << 20 ? chunks<T, 1>::sum(a, w, 0, a.taps)
                                     : chunks<T, 3>::sum(a, w, 0, a.taps);
-    if (threadIdx.x % 32 == 0) ((T *)a.y)[w.y] = divide_by_count(s, counted_taps(a, w));
+    if (threadIdx.x % 32 == 0) ((T *)a.y)[w.y] = divide_by_count(s, count_averaged_taps(a, w));
   }
 }
 

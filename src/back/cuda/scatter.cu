@@ -25,29 +25,33 @@ VT_GPU_FN double add_rounded(double x, double y) { return __dadd_rn(x, y); }
 
 // ---- rows ----
 
-VT_GPU_FN uint64_t position_of_row(const vt_gpu_scatter &a, int64_t i) {
+VT_GPU_FN uint64_t position_of_sorted_row(const vt_gpu_scatter &a, int64_t i) {
   return a.wide ? ((const vt_gpu_record *)a.records)[i].key
                 : ((const uint64_t *)a.records)[i] >> 32;
 }
-VT_GPU_FN int64_t number_of_row(const vt_gpu_scatter &a, int64_t i) {
+VT_GPU_FN int64_t number_of_sorted_row(const vt_gpu_scatter &a, int64_t i) {
   return (int64_t)(a.wide ? ((const vt_gpu_record *)a.records)[i].at
                           : ((const uint64_t *)a.records)[i] & UINT32_MAX);
 }
-// Returns whether sorted rows i and k exist and have the same position.
-VT_GPU_FN bool have_same_position(const vt_gpu_scatter &a, int64_t i, int64_t k) {
-  return k >= 0 && k < a.n && position_of_row(a, k) == position_of_row(a, i);
+// Returns whether two sorted rows exist and have the same position.
+VT_GPU_FN bool have_same_position(const vt_gpu_scatter &a, int64_t sorted_row, int64_t other_row) {
+  return other_row >= 0 && other_row < a.n &&
+         position_of_sorted_row(a, other_row) == position_of_sorted_row(a, sorted_row);
 }
 
-// Returns the offset in the updates of the element of sorted row i whose offset in the row is `at`.
-VT_GPU_FN int64_t update_offset(const vt_gpu_scatter &a, int64_t i, int64_t at) {
+// Returns the offset in the updates of the element of a sorted row whose offset in the row is
+// `offset_in_row`.
+VT_GPU_FN int64_t update_offset(const vt_gpu_scatter &a, int64_t sorted_row,
+                                int64_t offset_in_row) {
   int64_t row[1];
-  vt_offsets<1>(a.rows, number_of_row(a, i), row);
-  return row[0] + at;
+  vt_offsets<1>(a.rows, number_of_sorted_row(a, sorted_row), row);
+  return row[0] + offset_in_row;
 }
-VT_GPU_FN int64_t result_offset(const vt_gpu_scatter &a, int64_t i, int64_t at) {
+VT_GPU_FN int64_t result_offset(const vt_gpu_scatter &a, int64_t sorted_row,
+                                int64_t offset_in_slice) {
   int64_t place[1];
-  vt_offsets<1>(a.places, (int64_t)position_of_row(a, i), place);
-  return place[0] + at;
+  vt_offsets<1>(a.places, (int64_t)position_of_sorted_row(a, sorted_row), place);
+  return place[0] + offset_in_slice;
 }
 
 // Work item k: a sorted row and an element of it. Neighbouring threads have neighbouring elements.
@@ -110,7 +114,7 @@ struct scatter_min<double> {
 };
 
 template <class T, class F>
-VT_GPU_FN void scatter_in_order(const vt_gpu_scatter &a) {
+VT_GPU_FN void scatter_rows_in_order(const vt_gpu_scatter &a) {
   for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const work_item s = work_item_of(a, k);
     if (have_same_position(a, s.i, s.i - 1)) continue;
@@ -123,17 +127,21 @@ VT_GPU_FN void scatter_in_order(const vt_gpu_scatter &a) {
 }
 
 VT_KERNEL(scatter_add_8, vt_gpu_scatter, 256) {
-  scatter_in_order<uint8_t, scatter_add<uint8_t>>(a);
+  scatter_rows_in_order<uint8_t, scatter_add<uint8_t>>(a);
 }
 VT_KERNEL(scatter_add_32, vt_gpu_scatter, 256) {
-  scatter_in_order<uint32_t, scatter_add<uint32_t>>(a);
+  scatter_rows_in_order<uint32_t, scatter_add<uint32_t>>(a);
 }
 VT_KERNEL(scatter_add_64, vt_gpu_scatter, 256) {
-  scatter_in_order<uint64_t, scatter_add<uint64_t>>(a);
+  scatter_rows_in_order<uint64_t, scatter_add<uint64_t>>(a);
 }
-#define SCATTER_TWO(type, T)                                                                     \
-  VT_KERNEL(scatter_max_##type, vt_gpu_scatter, 256) { scatter_in_order<T, scatter_max<T>>(a); } \
-  VT_KERNEL(scatter_min_##type, vt_gpu_scatter, 256) { scatter_in_order<T, scatter_min<T>>(a); }
+#define SCATTER_TWO(type, T)                           \
+  VT_KERNEL(scatter_max_##type, vt_gpu_scatter, 256) { \
+    scatter_rows_in_order<T, scatter_max<T>>(a);       \
+  }                                                    \
+  VT_KERNEL(scatter_min_##type, vt_gpu_scatter, 256) { \
+    scatter_rows_in_order<T, scatter_min<T>>(a);       \
+  }
 SCATTER_TWO(f32, float)
 SCATTER_TWO(f64, double)
 SCATTER_TWO(i8, int8_t)
@@ -150,13 +158,13 @@ SCATTER_TWO(i64, int64_t)
 
 enum { TERMS = 32, THREADS = 128 };  // TERMS: lanes of S; THREADS: threads of a block
 
-// Returns the first sorted row that has the position of row i, found by bisection.
-VT_GPU_FN int64_t first_row_of_position(const vt_gpu_scatter &a, int64_t i) {
-  const uint64_t place = position_of_row(a, i);
-  int64_t low = 0, high = i;  // row `high` has the position, rows before `low` do not
+// Returns the first sorted row that has the position of `sorted_row`, found by bisection.
+VT_GPU_FN int64_t first_row_of_position(const vt_gpu_scatter &a, int64_t sorted_row) {
+  const uint64_t place = position_of_sorted_row(a, sorted_row);
+  int64_t low = 0, high = sorted_row;  // row `high` has the position, rows before `low` do not
   while (low < high) {
     const int64_t middle = low + (high - low) / 2;
-    if (position_of_row(a, middle) == place) {
+    if (position_of_sorted_row(a, middle) == place) {
       high = middle;
     } else {
       low = middle + 1;
@@ -165,35 +173,37 @@ VT_GPU_FN int64_t first_row_of_position(const vt_gpu_scatter &a, int64_t i) {
   return low;
 }
 
-// If a chunk begins with sorted row i, returns the first sorted row of its position, else -1.
-VT_GPU_FN int64_t first_row_if_chunk_begins(const vt_gpu_scatter &a, int64_t i) {
-  if (!have_same_position(a, i, i - 1)) return i;
-  if (!have_same_position(a, i, i - VT_GPU_CHUNK)) return -1;
-  const int64_t first = first_row_of_position(a, i);
-  return (i - first) % VT_GPU_CHUNK == 0 ? first : -1;
+// If a chunk begins with `sorted_row`, returns the first sorted row of its position, else -1.
+VT_GPU_FN int64_t first_row_if_chunk_begins(const vt_gpu_scatter &a, int64_t sorted_row) {
+  if (!have_same_position(a, sorted_row, sorted_row - 1)) return sorted_row;
+  if (!have_same_position(a, sorted_row, sorted_row - VT_GPU_CHUNK)) return -1;
+  const int64_t first = first_row_of_position(a, sorted_row);
+  return (sorted_row - first) % VT_GPU_CHUNK == 0 ? first : -1;
 }
 
 template <class T>
-VT_GPU_FN T *partial_sum_at(const vt_gpu_scatter &a, int64_t first, int64_t i, int64_t column) {
-  const int64_t row = 2 * (i / VT_GPU_CHUNK) + (first == i);
+VT_GPU_FN T *partial_sum_at(const vt_gpu_scatter &a, int64_t first_row, int64_t sorted_row,
+                            int64_t column) {
+  const int64_t row = 2 * (sorted_row / VT_GPU_CHUNK) + (first_row == sorted_row);
   return (T *)a.partial + row * a.slice + column;
 }
 
-// Returns the number of rows of the chunk that begins with sorted row i.
-VT_GPU_FN int count_chunk_rows(const vt_gpu_scatter &a, int64_t i) {
+// Returns the number of rows of the chunk that begins with `sorted_row`.
+VT_GPU_FN int count_chunk_rows(const vt_gpu_scatter &a, int64_t sorted_row) {
   int n = 1;
-  while (n < VT_GPU_CHUNK && have_same_position(a, i, i + n)) n++;
+  while (n < VT_GPU_CHUNK && have_same_position(a, sorted_row, sorted_row + n)) n++;
   return n;
 }
 
-// Returns S of the chunk that begins with sorted row i. The lanes of S are in shared memory, one
+// Returns S of the chunk that begins with `sorted_row`. The lanes of S are in shared memory, one
 // column per thread. An unused lane counts +0, which adds nothing.
 template <class T>
-VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane)[THREADS]) {
-  const int n = count_chunk_rows(a, i), me = (int)threadIdx.x;
+VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t sorted_row, int64_t from,
+                      T (*lane)[THREADS]) {
+  const int n = count_chunk_rows(a, sorted_row), me = (int)threadIdx.x;
   const T *u = (const T *)a.from;
   for (int k = 0; k < n; k++) {
-    const T x = u[update_offset(a, i + k, from)];
+    const T x = u[update_offset(a, sorted_row + k, from)];
     lane[k % TERMS][me] = add_rounded(k < TERMS ? (T)0 : lane[k % TERMS][me], x);
   }
   for (int h = TERMS / 2; h > 0; h /= 2)
@@ -203,7 +213,7 @@ VT_GPU_FN T chunk_sum(const vt_gpu_scatter &a, int64_t i, int64_t from, T (*lane
 }
 
 template <class T>
-VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[THREADS]) {
+VT_GPU_FN void scatter_chunk_sums(const vt_gpu_scatter &a, T (*lane)[THREADS]) {
   for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const work_item s = work_item_of(a, k);
     const int64_t first = first_row_if_chunk_begins(a, s.i);
@@ -221,7 +231,7 @@ VT_GPU_FN void scatter_chunks(const vt_gpu_scatter &a, T (*lane)[THREADS]) {
 #define SCATTER_SUM(name, T)                 \
   VT_KERNEL(name, vt_gpu_scatter, THREADS) { \
     __shared__ T lane[TERMS][THREADS];       \
-    scatter_chunks<T>(a, lane);              \
+    scatter_chunk_sums<T>(a, lane);          \
   }
 SCATTER_SUM(scatter_add_f32, float)
 SCATTER_SUM(scatter_add_f64, double)
@@ -238,7 +248,7 @@ struct chunk_state<double> {
 };
 
 template <class T>
-VT_GPU_FN void scatter_long_sums(const vt_gpu_scatter &a) {
+VT_GPU_FN void scatter_sums_of_chunks(const vt_gpu_scatter &a) {
   for (int64_t k = vt_gpu_first_item(); k < a.n * a.slice; k += vt_gpu_grid_stride()) {
     const work_item s = work_item_of(a, k);
     if (have_same_position(a, s.i, s.i - 1) || !have_same_position(a, s.i, s.i + VT_GPU_CHUNK))
@@ -252,5 +262,5 @@ VT_GPU_FN void scatter_long_sums(const vt_gpu_scatter &a) {
   }
 }
 
-VT_KERNEL(scatter_add_long_f32, vt_gpu_scatter, 256) { scatter_long_sums<float>(a); }
-VT_KERNEL(scatter_add_long_f64, vt_gpu_scatter, 256) { scatter_long_sums<double>(a); }
+VT_KERNEL(scatter_add_long_f32, vt_gpu_scatter, 256) { scatter_sums_of_chunks<float>(a); }
+VT_KERNEL(scatter_add_long_f64, vt_gpu_scatter, 256) { scatter_sums_of_chunks<double>(a); }

@@ -28,7 +28,7 @@ template <int STEPS>
 VT_GPU_FN void exp_undecided(uint32_t open, const float *x, float m, float (&v)[STEPS]) {
   while (open != 0) {
     const int bit = 31 - __clz((int)open), k = STEPS - 1 - bit;
-    set_element<STEPS>(v, k, vt_ff_exp(x[vt_lane_element(k)] - m));
+    set_element<STEPS>(v, k, vt_ff_exp(x[vt_lane_element_index(k)] - m));
     open ^= 1u << bit;
   }
 }
@@ -69,7 +69,7 @@ VT_GPU_FN bool exp_elements(vt_exp_entry table, const float *x, P there, float m
   for (int k = 0; k < STEPS; k++) {
     float e;
     const float d = v[k] - m;
-    const uint32_t unsettled = vt_exp_quick_above_least(table, max(d, VT_EXP_LEAST), e);
+    const uint32_t unsettled = vt_exp_undecided_above_least(table, max(d, VT_EXP_LEAST), e);
     far |= there.at(k) & !(d >= VT_EXP_LEAST);
     open = 2 * open + (there.at(k) ? unsettled : 0);
     v[k] = there.at(k) ? e : 0.0f;
@@ -80,7 +80,7 @@ VT_GPU_FN bool exp_elements(vt_exp_entry table, const float *x, P there, float m
 }
 
 template <int STEPS>
-VT_GPU_FN float lane_sum(const float (&v)[STEPS], float s) {
+VT_GPU_FN float add_exps_to_lane(const float (&v)[STEPS], float s) {
   VT_UNROLL
   for (int k = 0; k < STEPS; k++) s = s + v[k];
   return s;
@@ -102,7 +102,7 @@ struct quotients {
     return __fmaf_rn(__fmaf_rn(-q, sum, e), r, q);
   }
 };
-VT_GPU_FN quotients quotients_for_sum(float sum, bool tiny) {
+VT_GPU_FN quotients prepare_quotients(float sum, bool tiny) {
   return quotients{sum, 1.0f / sum, tiny};
 }
 
@@ -131,7 +131,7 @@ VT_GPU_FN void store_logs(const float (&v)[STEPS], float m, float l, float *y, P
 /* ---- rows in registers ---- */
 
 template <int STEPS>
-VT_GPU_FN float max_of(const float (&v)[STEPS]) {
+VT_GPU_FN float max_of_warp(const float (&v)[STEPS]) {
   float m = v[0];
   VT_UNROLL
   for (int k = 1; k < STEPS; k++) m = max(m, v[k]);
@@ -141,8 +141,8 @@ VT_GPU_FN float max_of(const float (&v)[STEPS]) {
 /* Computes the exponentials of a lane and their sum. They replace the elements, unless LOGS needs
  * those again; then the exponentials are computed a few at a time to save registers. */
 template <int STEPS, int FULL, bool LOGS>
-VT_GPU_FN float exp_row(vt_exp_entry table, const vt_row &row, float m, float (&v)[STEPS],
-                        bool &tiny) {
+VT_GPU_FN float exp_and_sum_lane(vt_exp_entry table, const vt_row &row, float m, float (&v)[STEPS],
+                                 bool &tiny) {
   enum { PART = LOGS ? AT_A_TIME : STEPS };
   float s = 0;
   VT_UNROLL
@@ -159,7 +159,7 @@ VT_GPU_FN float exp_row(vt_exp_entry table, const vt_row &row, float m, float (&
     }
     VT_UNROLL
     for (int k = 0; k < PART; k++) v[first + k] = LOGS ? v[first + k] : e[k];
-    s = lane_sum<PART>(e, s);
+    s = add_exps_to_lane<PART>(e, s);
   }
   return s;
 }
@@ -171,14 +171,14 @@ VT_GPU_FN void softmax_row_in_registers(const vt_row &row, vt_exp_entry table, i
   bool tiny = false;
   float v[STEPS];
   vt_row_load_elements<STEPS>(row.x, there, -INFINITY, v);
-  const float m = vt_warps_max(max_of<STEPS>(v), warps, exchange);
-  const float s = exp_row<STEPS, FULL, LOGS>(table, row, m, v, tiny);
+  const float m = vt_warps_max(max_of_warp<STEPS>(v), warps, exchange);
+  const float s = exp_and_sum_lane<STEPS, FULL, LOGS>(table, row, m, v, tiny);
   const float sum =
       vt_warps_sum(vt_lanes_join<vt_reducer_sum<float>>(s), warps, exchange + VT_GPU_LANES);
   if (LOGS) {
     store_logs<STEPS>(v, m, vt_ff_log(sum), row.y, there);
   } else {
-    store_quotients<STEPS>(v, quotients_for_sum(sum, tiny), row.y, there);
+    store_quotients<STEPS>(v, prepare_quotients(sum, tiny), row.y, there);
   }
 }
 
@@ -188,19 +188,19 @@ VT_GPU_FN void softmax_rows_by_warp(const vt_gpu_rows &a) {
   const vt_exp_entry table = vt_exp_load_entry();
   const int64_t warp_stride = vt_gpu_grid_stride() / VT_GPU_LANES;
   for (int64_t line = vt_gpu_first_item() / VT_GPU_LANES; line < a.lines.n; line += warp_stride)
-    softmax_row_in_registers<STEPS, STEPS - VT_ROW_QUARTER, LOGS>(vt_row_of(a, line, 0), table, 1,
-                                                                  nullptr);
+    softmax_row_in_registers<STEPS, STEPS - VT_ROW_QUARTER, LOGS>(vt_row_part_of(a, line, 0), table,
+                                                                  1, nullptr);
 }
 /* One thread block per row, one warp per chunk. */
 template <int FULL, bool LOGS>
 VT_GPU_FN void softmax_rows_by_block(const vt_gpu_rows &a, float *exchange) {
   const vt_exp_entry table = vt_exp_load_entry();
   for (int64_t line = blockIdx.x; line < a.lines.n; line += gridDim.x)
-    softmax_row_in_registers<VT_GPU_LANES, FULL, LOGS>(vt_row_of(a, line, vt_warp()), table,
+    softmax_row_in_registers<VT_GPU_LANES, FULL, LOGS>(vt_row_part_of(a, line, vt_warp()), table,
                                                        vt_warp_count(), exchange);
 }
 template <bool LOGS>
-VT_GPU_FN void softmax_block_rows(const vt_gpu_rows &a) {
+VT_GPU_FN void softmax_rows_by_block_of_any_size(const vt_gpu_rows &a) {
   __shared__ float exchange[2 * VT_GPU_LANES];
   if (a.n % VT_GPU_CHUNK == 0) {
     softmax_rows_by_block<VT_GPU_LANES, LOGS>(a, exchange);
@@ -214,22 +214,22 @@ VT_KERNEL(softmax_16, vt_gpu_rows, 128) { softmax_rows_by_warp<16, false>(a); }
 VT_KERNEL(softmax_24, vt_gpu_rows, 128) { softmax_rows_by_warp<24, false>(a); }
 VT_KERNEL_RESIDENT(softmax_32, vt_gpu_rows, 128, 7) { softmax_rows_by_warp<32, false>(a); }
 VT_KERNEL_RESIDENT(softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) {
-  softmax_block_rows<false>(a);
+  softmax_rows_by_block_of_any_size<false>(a);
 }
 VT_KERNEL(log_softmax_8, vt_gpu_rows, 128) { softmax_rows_by_warp<8, true>(a); }
 VT_KERNEL(log_softmax_16, vt_gpu_rows, 128) { softmax_rows_by_warp<16, true>(a); }
 VT_KERNEL(log_softmax_24, vt_gpu_rows, 128) { softmax_rows_by_warp<24, true>(a); }
 VT_KERNEL_RESIDENT(log_softmax_32, vt_gpu_rows, 128, 7) { softmax_rows_by_warp<32, true>(a); }
 VT_KERNEL_RESIDENT(log_softmax_block, vt_gpu_rows, VT_GPU_ROW_THREADS, 4) {
-  softmax_block_rows<true>(a);
+  softmax_rows_by_block_of_any_size<true>(a);
 }
 
 /* ---- long rows ---- */
 
 /* Computes the maximum over all chunks of a warp and writes it to the entry of each of these chunks
  * in the exchange buffer. */
-VT_GPU_FN void long_row_max(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
-                            float *exchange) {
+VT_GPU_FN void write_long_row_max(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                                  float *exchange) {
   float m = -INFINITY;
   vt_for_spans_of_row<AT_A_TIME>(a, row, [&](auto at) {
     float v[AT_A_TIME];
@@ -245,21 +245,21 @@ VT_GPU_FN void long_row_max(const vt_gpu_rows &a, const vt_team &t, const vt_row
 /* Writes the sums of chunks to the exchange buffer. Exponentials replace the elements in shared
  * memory, unless log_softmax needs the elements again. Returns true if some exponentials may be
  * below 2^-100 without being 0. */
-VT_GPU_FN bool long_row_exps(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
-                             vt_exp_entry table, float m, float *exchange) {
+VT_GPU_FN bool write_long_row_exp_sums(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                                       vt_exp_entry table, float m, float *exchange) {
   bool tiny = false;
   vt_write_chunk_sums<AT_A_TIME>(a, t, row, exchange, [&](auto at, float s) {
     float v[AT_A_TIME];
     vt_span_load(at, row, t.kept, -INFINITY, v);
     tiny |= exp_elements(table, row.x + at.first, at.there, m, v);
     if (at.stays && !a.logs) vt_span_store_shared(t.kept, at.first, v);
-    return lane_sum(v, s);
+    return add_exps_to_lane(v, s);
   });
   return tiny;
 }
 
-VT_GPU_FN void long_row_quotients(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
-                                  vt_exp_entry table, float m, const quotients &s) {
+VT_GPU_FN void store_long_row_quotients(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                                        vt_exp_entry table, float m, const quotients &s) {
   vt_for_spans_of_row<AT_A_TIME>(a, row, [&](auto at) {
     float v[AT_A_TIME];
     vt_span_load(at, row, t.kept, -INFINITY, v);
@@ -268,8 +268,8 @@ VT_GPU_FN void long_row_quotients(const vt_gpu_rows &a, const vt_team &t, const 
   });
 }
 
-VT_GPU_FN void long_row_logs(const vt_gpu_rows &a, const vt_team &t, const vt_row &row, float m,
-                             float l) {
+VT_GPU_FN void store_long_row_logs(const vt_gpu_rows &a, const vt_team &t, const vt_row &row,
+                                   float m, float l) {
   vt_for_spans_of_row<AT_A_TIME>(a, row, [&](auto at) {
     float v[AT_A_TIME];
     vt_span_load(at, row, t.kept, 0, v);
@@ -281,19 +281,19 @@ VT_KERNEL(softmax_long, vt_gpu_rows, VT_GPU_LONG_THREADS) {
   const vt_exp_entry table = vt_exp_load_entry();
   vt_team t = vt_team_of(a);
   for (int64_t line = t.first; line < a.lines.n; line += t.row_step) {
-    const vt_row row = vt_team_row(a, t, line);
+    const vt_row row = vt_team_row_part(a, t, line);
     float *const first = t.exchange, *const second = t.exchange + vt_chunk_count(a.n);
     vt_row_copy_to_shared(a, row, t.kept, -INFINITY);
-    long_row_max(a, t, row, first);
+    write_long_row_max(a, t, row, first);
     vt_team_barrier(a, t.arrivals);
     const float m = vt_chunks_max(first, vt_chunk_count(a.n));
-    const bool tiny = long_row_exps(a, t, row, table, m, second);
+    const bool tiny = write_long_row_exp_sums(a, t, row, table, m, second);
     vt_team_barrier(a, t.arrivals);
     const float sum = vt_chunks_sum(second, vt_chunk_count(a.n));
     if (a.logs) {
-      long_row_logs(a, t, row, m, vt_ff_log(sum));
+      store_long_row_logs(a, t, row, m, vt_ff_log(sum));
     } else {
-      long_row_quotients(a, t, row, table, m, quotients_for_sum(sum, tiny));
+      store_long_row_quotients(a, t, row, table, m, prepare_quotients(sum, tiny));
     }
   }
   vt_team_leave(a, t.arrivals);

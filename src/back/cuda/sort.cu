@@ -13,17 +13,19 @@
 
 VT_GPU_FN uint64_t record_key(uint64_t r) { return r >> 32; }
 VT_GPU_FN uint64_t record_number(uint64_t r) { return r & UINT32_MAX; }
-VT_GPU_FN bool record_less(uint64_t a, uint64_t b) { return a < b; }
-VT_GPU_FN void record_make(uint64_t key, uint64_t at, uint64_t *out) { *out = key << 32 | at; }
+VT_GPU_FN bool record_is_less(uint64_t a, uint64_t b) { return a < b; }
+VT_GPU_FN void record_make(uint64_t key, uint64_t number, uint64_t *out) {
+  *out = key << 32 | number;
+}
 
 VT_GPU_FN uint64_t record_key(const vt_gpu_record &r) { return r.key; }
 VT_GPU_FN uint64_t record_number(const vt_gpu_record &r) { return r.at; }
-VT_GPU_FN bool record_less(const vt_gpu_record &a, const vt_gpu_record &b) {
+VT_GPU_FN bool record_is_less(const vt_gpu_record &a, const vt_gpu_record &b) {
   return a.key < b.key || (a.key == b.key && a.at < b.at);
 }
-VT_GPU_FN void record_make(uint64_t key, uint64_t at, vt_gpu_record *out) {
+VT_GPU_FN void record_make(uint64_t key, uint64_t number, vt_gpu_record *out) {
   out->key = key;
-  out->at = at;
+  out->at = number;
 }
 
 // A padding record that sorts after every real record.
@@ -79,7 +81,7 @@ VT_GPU_FN void bitonic_step(R *r, unsigned slots, unsigned size, unsigned step) 
   for (unsigned p = threadIdx.x; p < slots / 2; p += blockDim.x) {
     const unsigned i = 2 * p - (p & (step - 1)), j = i + step;
     const R low = r[i], high = r[j];
-    if (record_less(high, low) == ((i & size) == 0)) {
+    if (record_is_less(high, low) == ((i & size) == 0)) {
       r[i] = high;
       r[j] = low;
     }
@@ -184,7 +186,7 @@ VT_GPU_FN void find_digit_starts(const vt_gpu_sort_digit &a, distribution *s, in
                                  int64_t tile) {
   const int64_t digit = line * VT_GPU_DIGITS + threadIdx.x;
   uint64_t all;
-  const uint64_t lower = vt_scan_block(a.totals[digit], s->warps, &all);
+  const uint64_t lower = vt_scan_block_exclusive(a.totals[digit], s->warps, &all);
   s->start[threadIdx.x] = lower + a.counts[digit * a.tiles + tile];
   unsigned before = 0;
   for (int w = 0; w < VT_SCANNED / 32; w++) {
@@ -238,7 +240,7 @@ VT_KERNEL(sort_scan, vt_gpu_scan, 256) {
     for (int64_t first = 0; first < a.n; first += VT_SCANNED, before += all) {
       uint64_t *x = a.x + row * a.n + first + threadIdx.x;
       const bool there = first + threadIdx.x < a.n;
-      const uint64_t lower = vt_scan_block(there ? *x : 0, warps, &all);
+      const uint64_t lower = vt_scan_block_exclusive(there ? *x : 0, warps, &all);
       if (there) *x = before + lower;
       __syncthreads();
     }

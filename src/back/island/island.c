@@ -114,23 +114,23 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 
 /* ---- steps ---- */
 
-static uint32_t steps_kind_of(const vt_bk_device *dev) {
+static uint32_t accepted_steps_of(const vt_bk_device *dev) {
   return dev->ordinal == 1 ? VT_STEPS_DENSE : 0;
 }
 
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
-  return vt_steps_lists_op(op, steps_kind_of(dev));
+  return vt_steps_accepts_op(op, accepted_steps_of(dev));
 }
 
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
-  const int32_t s = vt_steps_check(step, steps_kind_of(dev));
+  const int32_t s = vt_steps_check(step, accepted_steps_of(dev));
   if (s != VT_OK && vt_steps_check(step, 0) == VT_OK)
     return refuse(dev, s, "this device accepts only dense tensors");
   return s;
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
-  *out_bytes = vt_steps_workspace(step, steps_kind_of(dev));
+  *out_bytes = vt_step_scratch_bytes(step, accepted_steps_of(dev));
   return VT_OK;
 }
 
@@ -139,7 +139,7 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   vt_bk_program *prog = dev->host->resize(dev->host->user, NULL, 0, sizeof *prog);
   if (prog == NULL) return VT_NOMEM;
   prog->dev = dev;
-  const int32_t s = vt_steps_init(dev->host, steps, n_steps, steps_kind_of(dev), &prog->steps);
+  const int32_t s = vt_steps_init(dev->host, steps, n_steps, accepted_steps_of(dev), &prog->steps);
   if (s == VT_OK) {
     *out_prog = prog;
   } else {
@@ -210,8 +210,8 @@ static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   if (s != NULL) free_slot(dev, s);
 }
 
-static int set_page_access(const slot *s, int how) {
-  return mprotect(s->pages, (size_t)s->mapped, how) == 0;
+static int set_page_access(const slot *s, int protection) {
+  return mprotect(s->pages, (size_t)s->mapped, protection) == 0;
 }
 
 /* ---- shared buffers ---- */
@@ -278,17 +278,17 @@ static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t off
 /* ---- running ---- */
 
 /* Makes the arenas of a run accessible or inaccessible, and stores their addresses in `base`. */
-static int32_t set_arena_access(const vt_bk_program *prog, const uint64_t *buffers, int how,
+static int32_t set_arena_access(const vt_bk_program *prog, const uint64_t *buffers, int protection,
                                 char *base[VT_STEPS_ARENAS]) {
   const vt_bk_device *dev = prog->dev;
   int32_t status = VT_OK;
   for (uint32_t i = 0; i < prog->steps.n_arenas; i++) {
     const slot *s = slot_of_handle(dev, buffers[i]);
     if (s == NULL || s->shared != NULL) {
-      const shared_buffer *b = read_shared(buffers[i], how != PROT_NONE);
+      const shared_buffer *b = read_shared(buffers[i], protection != PROT_NONE);
       if (b == NULL) status = refuse(dev, VT_INTERNAL, "there is no such buffer");
       if (b != NULL) base[i] = b->pages;
-    } else if (!set_page_access(s, how)) {
+    } else if (!set_page_access(s, protection)) {
       status = refuse(dev, VT_NOMEM, "a buffer could not be made accessible or inaccessible");
     } else {
       base[i] = s->pages;

@@ -104,7 +104,7 @@ static void end_session(life *l) {
   CHECK(l->h.fault.live == 0);
 }
 
-static void test_runs(void) {
+static void test_run_doubles_x(void) {
   for (uint32_t ordinal = 0; ordinal < 2; ordinal++) {
     life l = {0};
     float x[6] = {1, 2, 3, 4, 5, 6}, y[6] = {0};
@@ -120,7 +120,7 @@ static void test_runs(void) {
 }
 
 /* Device 0 supports strides; device 1 refuses them and says why. */
-static void test_strides(void) {
+static void test_only_device_0_takes_strides(void) {
   life l = {0}, dense = {0};
   uint64_t n = 0;
   vt_bk_program *prog = NULL;
@@ -146,7 +146,7 @@ static void test_strides(void) {
   end_session(&dense);
 }
 
-static void test_capabilities(void) {
+static void test_capabilities_of_both_devices(void) {
   for (uint32_t i = 0; i < 2; i++) {
     life l = {0};
     vt_bk_caps caps = {.size = sizeof caps};
@@ -177,7 +177,7 @@ static void expect_no_copy(life *l, uint64_t handle, uint64_t offset, uint64_t b
   }
 }
 
-static void test_handles(void) {
+static void test_wrong_handles_are_refused(void) {
   static const char none[] = "there is no such buffer";
   life l = {0}, other = {0};
   uint64_t again = 0, wrong[ARENAS];
@@ -204,7 +204,7 @@ static void test_handles(void) {
   end_session(&other);
 }
 
-static void test_bounds(void) {
+static void test_copies_stay_inside_buffer(void) {
   static const char leaves[] = "a copy exceeds its buffer";
   life l = {0};
   char host[88] = {0};
@@ -220,7 +220,7 @@ static void test_bounds(void) {
 }
 
 /* Tests more buffers than the first table has slots, and slots that are used again. */
-static void test_many_buffers(void) {
+static void test_many_buffers_reuse_slots(void) {
   enum { N = 100 };
   life l = {0};
   uint64_t handle[N];
@@ -320,12 +320,12 @@ static void test_direct_access_fails(void) {
 }
 
 int main(void) {
-  test_runs();
-  test_strides();
-  test_capabilities();
-  test_handles();
-  test_bounds();
-  test_many_buffers();
+  test_run_doubles_x();
+  test_only_device_0_takes_strides();
+  test_capabilities_of_both_devices();
+  test_wrong_handles_are_refused();
+  test_copies_stay_inside_buffer();
+  test_many_buffers_reuse_slots();
   test_failed_allocations();
   test_direct_access_fails();
   TEST_DONE();

@@ -35,7 +35,7 @@ static vt_bk_host make_host(counting_host *h) {
                       .diag = host_diag};
 }
 
-static void test_function_table(void) {
+static void test_query_and_abi_version(void) {
   counting_host h = {0};
   vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_null_query(&host);
@@ -67,7 +67,7 @@ static void test_steps_are_refused(void) {
 }
 
 /* capabilities writes the fields up to the size that the caller knows, and none beyond it. */
-static void test_capabilities(void) {
+static void test_capabilities_of_older_host(void) {
   counting_host h = {0};
   const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_null_query(&host);
@@ -117,7 +117,7 @@ static void test_failed_allocations(void) {
   CHECK(asked == 4);
 }
 
-static void test_huge_buffers(void) {
+static void test_huge_buffers_are_refused(void) {
   counting_host h = {0};
   const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_null_query(&host);
@@ -133,10 +133,10 @@ static void test_huge_buffers(void) {
 }
 
 int main(void) {
-  test_function_table();
+  test_query_and_abi_version();
   test_steps_are_refused();
-  test_capabilities();
+  test_capabilities_of_older_host();
   test_failed_allocations();
-  test_huge_buffers();
+  test_huge_buffers_are_refused();
   TEST_DONE();
 }

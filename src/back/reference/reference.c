@@ -60,20 +60,20 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
 
 /* ---- steps ---- */
 
-static uint32_t steps_kind_of(const vt_bk_device *dev) {
+static uint32_t accepted_steps_of(const vt_bk_device *dev) {
   return dev->ordinal == 1 ? VT_STEPS_WHOLE : 0;
 }
 
 static int32_t op_listed(vt_bk_device *dev, uint32_t op) {
-  return vt_steps_lists_op(op, steps_kind_of(dev));
+  return vt_steps_accepts_op(op, accepted_steps_of(dev));
 }
 
 static int32_t step_check(vt_bk_device *dev, const vt_bk_step *step) {
-  return vt_steps_check(step, steps_kind_of(dev));
+  return vt_steps_check(step, accepted_steps_of(dev));
 }
 
 static int32_t workspace(vt_bk_device *dev, const vt_bk_step *step, uint64_t *out_bytes) {
-  *out_bytes = vt_steps_workspace(step, steps_kind_of(dev));
+  *out_bytes = vt_step_scratch_bytes(step, accepted_steps_of(dev));
   return VT_OK;
 }
 
@@ -82,7 +82,7 @@ static int32_t program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_
   vt_bk_program *prog = dev->host->resize(dev->host->user, NULL, 0, sizeof *prog);
   if (prog == NULL) return VT_NOMEM;
   prog->dev = dev;
-  const int32_t s = vt_steps_init(dev->host, steps, n_steps, steps_kind_of(dev), &prog->steps);
+  const int32_t s = vt_steps_init(dev->host, steps, n_steps, accepted_steps_of(dev), &prog->steps);
   if (s == VT_OK) {
     *out_prog = prog;
   } else {

@@ -62,7 +62,7 @@ typedef struct two_steps {
   vt_bk_step steps[2];
 } two_steps;
 
-static void fill_steps(two_steps *t) {
+static void fill_add_and_gather(two_steps *t) {
   *t = (two_steps){.add_in = {matrix_tensor(0), matrix_tensor(0)},
                    .add_out = matrix_tensor(64),
                    .gather_in = {matrix_tensor(64),
@@ -131,10 +131,10 @@ static vt_bk_error run_with_indices(life *l, int32_t first, int32_t second) {
   return e;
 }
 
-static void test_runs(void) {
+static void test_run_adds_then_gathers(void) {
   static const float want[6] = {8, 10, 12, 2, 4, 6};
   two_steps t;
-  fill_steps(&t);
+  fill_add_and_gather(&t);
   for (uint32_t ordinal = 0; ordinal < 2; ordinal++) {
     life l = {0};
     float y[6];
@@ -148,12 +148,12 @@ static void test_runs(void) {
 
 /* Tests that strides are used: x is read as its own transpose, which a dense walk would get wrong.
  * */
-static void test_strides(void) {
+static void test_strides_are_used(void) {
   static const float want[6] = {2, 6, 10, 4, 8, 12}; /* rows (1 3 5) (2 4 6), doubled */
   two_steps t;
   life l = {0};
   float y[6];
-  fill_steps(&t);
+  fill_add_and_gather(&t);
   for (int i = 0; i < 2; i++) {
     t.add_in[i].stride[0] = 1;
     t.add_in[i].stride[1] = 2;
@@ -165,10 +165,10 @@ static void test_strides(void) {
   end_session(&l);
 }
 
-static void test_range_error(void) {
+static void test_index_faults_are_reported(void) {
   two_steps t;
   life l = {0};
-  fill_steps(&t);
+  fill_add_and_gather(&t);
   CHECK(begin_session(&l, 0, &t) == VT_OK);
   vt_bk_error e = run_with_indices(&l, 0, 2);
   CHECK(e.status == VT_RANGE && e.step == 1 && e.position == 1 && e.value == 2);
@@ -185,7 +185,7 @@ static void test_range_error(void) {
 
 /* ---- accepted and refused steps ---- */
 
-static void test_listed_ops(void) {
+static void test_listed_ops_and_capabilities(void) {
   counting_host h = {0};
   const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_reference_query(&host);
@@ -234,7 +234,7 @@ static void expect_refused(const vt_bk_step *step, uint32_t ordinal) {
 
 static void test_refused_steps(void) {
   two_steps t;
-  fill_steps(&t);
+  fill_add_and_gather(&t);
   vt_bk_step s = t.steps[0];
   s.op = 999;
   expect_refused(&s, 1);
@@ -256,7 +256,7 @@ static void test_refused_steps(void) {
 }
 
 /* Tests that only attention needs scratch, and only on the device that runs it as a whole. */
-static void test_workspace(void) {
+static void test_only_attention_needs_scratch(void) {
   counting_host h = {0};
   const vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_reference_query(&host);
@@ -269,7 +269,7 @@ static void test_workspace(void) {
   two_steps t;
   vt_bk_step s;
   uint64_t bytes[3] = {99, 99, 99};
-  fill_steps(&t);
+  fill_add_and_gather(&t);
   s = t.steps[0];
   s.op = VT_OP_attention;
   s.n_in = 3;
@@ -284,7 +284,7 @@ static void test_workspace(void) {
   CHECK(bytes[0] == 0 && bytes[1] >= 5 * sizeof(float));
 }
 
-static void test_function_table(void) {
+static void test_query_and_abi_version(void) {
   counting_host h = {0};
   vt_bk_host host = make_host(&h);
   const vt_bk_api *api = vt_reference_query(&host);
@@ -293,10 +293,10 @@ static void test_function_table(void) {
   CHECK(vt_reference_query(&host) == NULL);
 }
 
-static void test_out_of_memory(void) {
+static void test_session_out_of_memory(void) {
   two_steps t;
   long asked = 0;
-  fill_steps(&t);
+  fill_add_and_gather(&t);
   for (long left = 0; left <= asked; left++) {
     life l = {.h = {.fault = {.left = left}}};
     CHECK(begin_session(&l, 0, &t) == (left == 0 ? VT_OK : VT_NOMEM));
@@ -306,11 +306,11 @@ static void test_out_of_memory(void) {
   CHECK(asked == 5); /* the allocations are device, program, steps, views, buffer */
 }
 
-static void test_huge_buffers(void) {
+static void test_huge_buffers_are_refused(void) {
   const uint64_t sizes[] = {UINT64_MAX, UINT64_MAX - 79, UINT64_MAX - 80, (uint64_t)1 << 63};
   two_steps t;
   life l = {0};
-  fill_steps(&t);
+  fill_add_and_gather(&t);
   CHECK(begin_session(&l, 0, &t) == VT_OK);
   for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
     uint64_t handle = 7;
@@ -320,14 +320,14 @@ static void test_huge_buffers(void) {
 }
 
 int main(void) {
-  test_function_table();
-  test_runs();
-  test_strides();
-  test_range_error();
-  test_listed_ops();
+  test_query_and_abi_version();
+  test_run_adds_then_gathers();
+  test_strides_are_used();
+  test_index_faults_are_reported();
+  test_listed_ops_and_capabilities();
   test_refused_steps();
-  test_workspace();
-  test_out_of_memory();
-  test_huge_buffers();
+  test_only_attention_needs_scratch();
+  test_session_out_of_memory();
+  test_huge_buffers_are_refused();
   TEST_DONE();
 }

@@ -61,18 +61,18 @@ static void *host_resize(void *user, void *p, uint64_t old_size, uint64_t new_si
   return NULL;
 }
 
-static void host_diag(void *user, int32_t status, const char *text) {
+static void host_keep_reason(void *user, int32_t status, const char *text) {
   (void)user, (void)status;
   snprintf(reason, sizeof reason, "%s", text != NULL ? text : "");
 }
 
-static void host_progress(void *user, uint64_t step) { (void)user, (void)step; }
+static void host_ignore_progress(void *user, uint64_t step) { (void)user, (void)step; }
 
 static const vt_bk_host host = {.size = sizeof host,
                                 .abi_major = VT_BK_ABI_MAJOR,
                                 .resize = host_resize,
-                                .diag = host_diag,
-                                .progress = host_progress};
+                                .diag = host_keep_reason,
+                                .progress = host_ignore_progress};
 
 static int refuse_failed_call(const char *what, int32_t status) {
   char why[360];
@@ -135,7 +135,8 @@ static vt_bk_device *open_device(const vt_bk_api *api, uint32_t ordinal) {
 
 /* Asks for capabilities of `size` bytes, which may be fewer than today's, as an older host would
  * ask. The plug-in must not write beyond that size. */
-static int read_caps(const vt_bk_api *api, vt_bk_device *dev, uint32_t size, vt_bk_caps *out) {
+static int read_caps_of_size(const vt_bk_api *api, vt_bk_device *dev, uint32_t size,
+                             vt_bk_caps *out) {
   struct {
     vt_bk_caps caps;
     unsigned char guard[GUARD];
@@ -155,8 +156,8 @@ static int check_caps(const vt_bk_api *api, vt_bk_device *dev) {
   char text[VT_TABLE_TEXT];
   vt_bk_caps caps, early;
   report_text("caps\n");
-  if (!read_caps(api, dev, sizeof caps, &caps)) return 0;
-  if (!read_caps(api, dev, offsetof(vt_bk_caps, about), &early)) return 0;
+  if (!read_caps_of_size(api, dev, sizeof caps, &caps)) return 0;
+  if (!read_caps_of_size(api, dev, offsetof(vt_bk_caps, about), &early)) return 0;
   const char *fault = vt_caps_find_fault(&caps, text);
   return fault == NULL ? 1 : report_refusal(VT_ABI, fault);
 }
