@@ -204,14 +204,17 @@ typedef struct vt_bk_api {
   /* Optional. One short lower-case word on how the device runs an op that it lists: "vector",
    * "move", "region"; NULL: no word. Only lists of ops show it. It lives as long as the device. */
   const char *(*op_way)(vt_bk_device *dev, uint32_t op);
-  /* Optional. The host promises that no copy and no step writes the buffer `handle` again until it
-   * is freed. It calls this first on the device that allocated and filled the buffer, and then,
-   * before program_build, on each device whose programs will read it as their arena PARAMETER; all
-   * are devices of this backend with the same number, in any thread. After VT_OK the programs of
-   * these devices may read the buffer at the same time, and the backend may share what it derives
-   * from the buffer, such as packed weights, among them. The buffer is freed by the device that
-   * allocated it, after the programs. Without this function every program has its own copy. */
-  int32_t (*buffer_share)(vt_bk_device *dev, uint64_t handle);
+  /* Optional. Lets programs of several devices use the buffer `handle`; all are devices of this
+   * backend with the same number, in any thread. The host calls it first on the device that
+   * allocated and filled the buffer, and then on each device whose programs will use it. When it
+   * returns, all earlier copies of `dev` to the buffer are complete. The buffer is freed by the
+   * device that allocated it, after the programs. Without this function every program has its own
+   * copy of parameters and state.
+   *   writable = 0: the arena PARAMETER of programs that are built on `dev` from now on. No copy
+   * and no step writes it until it is freed, so the programs may read it at the same time, and the
+   *   backend may share what it derives from it, such as packed weights, among them.
+   *   writable = 1: the arena STATE. The programs use it one after the other. */
+  int32_t (*buffer_share)(vt_bk_device *dev, uint64_t handle, uint32_t writable);
 } vt_bk_api;
 
 /* Type of the one function that a plug-in exports, VT_BK_SYMBOL. It returns NULL if the backend

@@ -60,7 +60,7 @@ vt_status vt_shared_params_seal(vt_shared_params *s, vt_diag *d) {
 vt_status vt_shared_params_attach(const vt_shared_params *s, vt_device *dev, vt_diag *d) {
   vt_guard guard;
   vt_guard_enter(&guard);
-  const int32_t got = dev->api->buffer_share(dev->dev, s->handle);
+  const int32_t got = dev->api->buffer_share(dev->dev, s->handle, 0);
   vt_guard_leave(&guard);
   return got == VT_OK ? VT_OK : vt_device_fail_call(dev, got, "share parameters", d);
 }

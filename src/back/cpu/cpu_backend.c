@@ -61,8 +61,10 @@ static void buffer_free(vt_bk_device *dev, uint64_t handle) {
   vt_cpu_memory_free(dev->host, (void *)(uintptr_t)handle);
 }
 
-/* The first call, by the device that allocated the buffer, creates its store. */
-static int32_t buffer_share(vt_bk_device *dev, uint64_t handle) {
+/* The first call, by the device that allocated the buffer, creates its store. Nothing is derived
+ * from a buffer that changes. */
+static int32_t buffer_share(vt_bk_device *dev, uint64_t handle, uint32_t writable) {
+  if (writable) return VT_OK;
   vt_cpu_buffer_header *head = vt_cpu_buffer_header_of(handle);
   if (head->store == NULL) head->store = vt_cpu_store_new(dev->host);
   if (head->store == NULL) return VT_NOMEM;

@@ -150,7 +150,7 @@ void vt_cuda_send_note(const vt_bk_device *dev, const char *text);
 int32_t vt_cuda_staging_new(vt_bk_device *dev);
 void vt_cuda_staging_free(vt_bk_device *dev);
 int32_t vt_cuda_buffer_new(vt_bk_device *dev, uint64_t bytes, uint64_t *out_handle);
-int32_t vt_cuda_buffer_share(vt_bk_device *dev, uint64_t handle);
+int32_t vt_cuda_buffer_share(vt_bk_device *dev, uint64_t handle, uint32_t writable);
 void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle);
 int32_t vt_cuda_buffer_copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
                             uint64_t bytes, uint32_t to_device);

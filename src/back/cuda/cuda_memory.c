@@ -198,8 +198,9 @@ void vt_cuda_buffer_free(vt_bk_device *dev, uint64_t handle) {
 
 /* All devices of a card have the same context, so they can read each other's buffers. The uploads
  * of this device must be complete before another stream reads the buffer. */
-int32_t vt_cuda_buffer_share(vt_bk_device *dev, uint64_t handle) {
+int32_t vt_cuda_buffer_share(vt_bk_device *dev, uint64_t handle, uint32_t writable) {
   (void)handle;
+  (void)writable;
   const int32_t entered = vt_cuda_enter_device(dev);
   if (entered != VT_OK) return entered;
   const int e = driver_of(dev)->cuStreamSynchronize(dev->stream);

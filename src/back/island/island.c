@@ -17,14 +17,15 @@
 
 vt_backend_query_fn vt_island_query;
 
-/* A buffer that devices share. It is in a list of the whole process, under `lock`. Its pages can
- * only be read, and only while a run or a copy reads them. */
+/* A buffer that devices share. It is in a list of the whole process, under `lock`. Its pages are
+ * accessible only while a run or a copy uses them, and only for reading unless it is writable. */
 typedef struct shared_buffer {
   struct shared_buffer *next;
   uint64_t handle;
   char *pages;
   uint64_t bytes, mapped;
-  uint64_t readers; /* runs and copies that read the pages now */
+  uint64_t users;    /* runs and copies that use the pages now */
+  uint32_t writable; /* 1: they may write, too */
 } shared_buffer;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static shared_buffer *all_shared;
@@ -216,12 +217,16 @@ static int set_page_access(const slot *s, int protection) {
 
 /* ---- shared buffers ---- */
 
-static int32_t buffer_share(vt_bk_device *dev, uint64_t handle) {
+static int32_t buffer_share(vt_bk_device *dev, uint64_t handle, uint32_t writable) {
   slot *s = slot_of_handle(dev, handle);
   if (s == NULL || s->shared != NULL) return VT_OK; /* another device owns it, or it is shared */
   shared_buffer *b = dev->host->resize(dev->host->user, NULL, 0, sizeof *b);
   if (b == NULL) return VT_NOMEM;
-  *b = (shared_buffer){.handle = handle, .pages = s->pages, .bytes = s->bytes, .mapped = s->mapped};
+  *b = (shared_buffer){.handle = handle,
+                       .pages = s->pages,
+                       .bytes = s->bytes,
+                       .mapped = s->mapped,
+                       .writable = writable};
   s->shared = b;
   (void)pthread_mutex_lock(&lock);
   b->next = all_shared;
@@ -230,29 +235,34 @@ static int32_t buffer_share(vt_bk_device *dev, uint64_t handle) {
   return VT_OK;
 }
 
-/* Begins or ends reading a shared buffer. Returns NULL if no shared buffer has this handle, or its
- * pages could not be made accessible. */
-static const shared_buffer *read_shared(uint64_t handle, int begins) {
+/* Begins or ends the use of a shared buffer. Returns NULL if no shared buffer has this handle, or
+ * its pages could not be made accessible. */
+static const shared_buffer *use_shared(uint64_t handle, int begins) {
   int ok = 1;
   (void)pthread_mutex_lock(&lock);
   shared_buffer *b = all_shared;
   while (b != NULL && b->handle != handle) b = b->next;
-  if (b != NULL && begins && b->readers++ == 0)
-    ok = mprotect(b->pages, (size_t)b->mapped, PROT_READ) == 0;
-  if (b != NULL && !begins && --b->readers == 0)
+  if (b != NULL && begins && b->users++ == 0)
+    ok = mprotect(b->pages, (size_t)b->mapped, PROT_READ | (b->writable ? PROT_WRITE : 0)) == 0;
+  if (b != NULL && !begins && --b->users == 0)
     ok = mprotect(b->pages, (size_t)b->mapped, PROT_NONE) == 0;
   (void)pthread_mutex_unlock(&lock);
   return ok ? b : NULL;
 }
 
-static int32_t copy_from_shared(const vt_bk_device *dev, void *host, uint64_t handle,
-                                uint64_t offset, uint64_t bytes) {
-  const shared_buffer *b = read_shared(handle, 1);
+static int32_t copy_shared(const vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset,
+                           uint64_t bytes, uint32_t to_device) {
+  const shared_buffer *b = use_shared(handle, 1);
   if (b == NULL) return refuse(dev, VT_INTERNAL, "there is no such buffer");
   const int inside = offset <= b->bytes && bytes <= b->bytes - offset;
-  if (inside) memcpy(host, b->pages + offset, (size_t)bytes);
-  (void)read_shared(handle, 0);
-  return inside ? VT_OK : refuse(dev, VT_INTERNAL, "a copy exceeds its buffer");
+  const int allowed = inside && (!to_device || b->writable);
+  if (allowed)
+    memcpy(to_device ? b->pages + offset : host, to_device ? host : b->pages + offset,
+           (size_t)bytes);
+  (void)use_shared(handle, 0);
+  if (allowed) return VT_OK;
+  return refuse(dev, VT_INTERNAL,
+                inside ? "shared parameters cannot be written" : "a copy exceeds its buffer");
 }
 
 /* ---- copies ---- */
@@ -260,10 +270,8 @@ static int32_t copy_from_shared(const vt_bk_device *dev, void *host, uint64_t ha
 static int32_t copy(vt_bk_device *dev, void *host, uint64_t handle, uint64_t offset, uint64_t bytes,
                     uint32_t to_device) {
   const slot *s = slot_of_handle(dev, handle);
-  if (!to_device && (s == NULL || s->shared != NULL))
-    return copy_from_shared(dev, host, handle, offset, bytes);
-  if (s == NULL) return refuse(dev, VT_INTERNAL, "there is no such buffer");
-  if (s->shared != NULL) return refuse(dev, VT_INTERNAL, "a shared buffer cannot be written");
+  if (s == NULL || s->shared != NULL)
+    return copy_shared(dev, host, handle, offset, bytes, to_device);
   if (offset > s->bytes || bytes > s->bytes - offset)
     return refuse(dev, VT_INTERNAL, "a copy exceeds its buffer");
   if (bytes == 0) return VT_OK;
@@ -285,7 +293,7 @@ static int32_t set_arena_access(const vt_bk_program *prog, const uint64_t *buffe
   for (uint32_t i = 0; i < prog->steps.n_arenas; i++) {
     const slot *s = slot_of_handle(dev, buffers[i]);
     if (s == NULL || s->shared != NULL) {
-      const shared_buffer *b = read_shared(buffers[i], protection != PROT_NONE);
+      const shared_buffer *b = use_shared(buffers[i], protection != PROT_NONE);
       if (b == NULL) status = refuse(dev, VT_INTERNAL, "there is no such buffer");
       if (b != NULL) base[i] = b->pages;
     } else if (!set_page_access(s, protection)) {

@@ -125,9 +125,10 @@ static void buffer_free(vt_bk_device *dev, uint64_t handle) {
 }
 
 /* Any device can read a buffer in host memory. */
-static int32_t buffer_share(vt_bk_device *dev, uint64_t handle) {
+static int32_t buffer_share(vt_bk_device *dev, uint64_t handle, uint32_t writable) {
   (void)dev;
   (void)handle;
+  (void)writable;
   return VT_OK;
 }
 
