@@ -61,8 +61,8 @@ VT_API const char *vt_model_text(const vt_model *m);
 /* Content hash of the graph. The names of inner values do not affect it. */
 VT_API void vt_model_hash(const vt_model *m, uint8_t out[32]);
 
-/* Ports: the inputs, parameters and outputs that a model declares. */
-enum { VT_PORT_INPUT = 1, VT_PORT_PARAM = 2, VT_PORT_OUTPUT = 3 };
+/* Ports: the inputs, parameters, states and outputs that a model declares. */
+enum { VT_PORT_INPUT = 1, VT_PORT_PARAM = 2, VT_PORT_OUTPUT = 3, VT_PORT_STATE = 4 };
 typedef struct vt_port_info {
   uint32_t kind, dtype, rank; /* VT_PORT_*, VT_DTYPE_*, number of axes */
   const char *name;
@@ -132,6 +132,44 @@ VT_API vt_status vt_weights_digest(const vt_weights *w, uint8_t out[32], vt_diag
  * one message lists what is missing, what is left over with the most similar names, and what has
  * another type. Shapes that depend on bindings are compared when a program is created. */
 VT_API vt_status vt_weights_check(const vt_weights *w, const vt_model *m, vt_diag *d) VT_NODISCARD;
+
+/* ---- state -------------------------------------------------------------------------------- */
+
+/* The values of a model's states on one device. They live between runs: any number of programs of
+ * the model on that device use one state, one run at a time, so a program for a prompt and a
+ * program for single tokens continue each other without a copy through the host. One thread at a
+ * time may use a state, in a run or in a call below; a second one gets VT_USAGE.
+ *
+ * If a run fails after its first step, the states that it writes are lost: they cannot be read or
+ * used by a run until each of them is set, reset or loaded. See docs/state.md. */
+typedef struct vt_state vt_state;
+struct vt_options;
+
+/* Makes the state of a model on the device that the options name and gives it its first values: the
+ * initialisers' with `seed`, or those of o->weights for the states that are in them. Of the
+ * bindings only those that the declarations of states use must be given; `o` is not kept. */
+VT_API vt_status vt_state_new(const vt_model *m, const struct vt_options *o, uint64_t seed,
+                              vt_state **out_state, vt_diag *d) VT_NODISCARD;
+/* Frees the state when no program uses it any more. */
+VT_API void vt_state_free(vt_state *s);
+VT_API uint32_t vt_state_count(const vt_state *s);
+/* Name and type of state `i`, in the order of declaration; VT_RANGE past the end. */
+VT_API vt_status vt_state_at(const vt_state *s, uint32_t i, const char **out_name, vt_tensor *out,
+                             vt_diag *d) VT_NODISCARD;
+/* Copy one state to or from the caller's memory; `t` must have the state's type and shape. */
+VT_API vt_status vt_state_get(vt_state *s, const char *name, vt_tensor *t, vt_diag *d) VT_NODISCARD;
+VT_API vt_status vt_state_set(vt_state *s, const char *name, const vt_tensor *t,
+                              vt_diag *d) VT_NODISCARD;
+/* Gives all states their first values again, as vt_state_new does. */
+VT_API vt_status vt_state_reset(vt_state *s, uint64_t seed, vt_diag *d) VT_NODISCARD;
+/* Write all states to a safetensors file, and read them from one, which must have exactly these
+ * names, types and shapes; a file that does not fit changes nothing. */
+VT_API vt_status vt_state_save(vt_state *s, const char *path, vt_diag *d) VT_NODISCARD;
+VT_API vt_status vt_state_load(vt_state *s, const char *path, vt_diag *d) VT_NODISCARD;
+/* The run digest of docs/numerics.md over the names and tensors of all states. */
+VT_API vt_status vt_state_digest(vt_state *s, uint8_t out[32], vt_diag *d) VT_NODISCARD;
+/* 1 if a state is lost. */
+VT_API int vt_state_is_lost(const vt_state *s);
 
 /* ---- programs ----------------------------------------------------------------------------- */
 
@@ -220,6 +258,13 @@ typedef struct vt_options {
   /* The parameters of the program, which then has no others: vt_program_init_params and
    * vt_program_set_param are refused. NULL: parameters are set by these functions. */
   vt_weights *weights;
+  /* The state that runs use; NULL: the program makes one of its own, with seed 0, if the model has
+   * states. vt_program_set_state replaces it. */
+  vt_state *state;
+  /* What a failed run leaves: "in_place" (the default, NULL) writes states as early as it can, and
+   * a run that fails loses them; "safe" keeps a second copy of the states that change, writes them
+   * after all other steps, and leaves them as they were if a run fails. */
+  const char *state_mode;
 } vt_options;
 
 /* Binds, verifies, lowers and plans the model, and opens the backend. All memory that a run needs
@@ -244,6 +289,11 @@ VT_API vt_status vt_program_get_param(vt_program *p, const char *name, vt_tensor
 VT_API vt_status vt_program_set_input(vt_program *p, const char *name, const vt_tensor *t,
                                       vt_diag *d) VT_NODISCARD;
 VT_API vt_status vt_program_random_inputs(vt_program *p, uint64_t seed, vt_diag *d) VT_NODISCARD;
+
+/* The state that the program's runs use; NULL if the model has no states. */
+VT_API vt_state *vt_program_state(vt_program *p);
+/* Makes the program use another state of the same model on the same device, with the same sizes. */
+VT_API vt_status vt_program_set_state(vt_program *p, vt_state *s, vt_diag *d) VT_NODISCARD;
 
 /* Runs the program once. After a failure no output can be read, not even one of an earlier run. */
 VT_API vt_status vt_program_run(vt_program *p, vt_diag *d) VT_NODISCARD;

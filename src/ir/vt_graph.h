@@ -56,8 +56,9 @@ typedef struct vt_node {
 
 typedef struct vt_port {
   const char *name;
-  uint32_t kind;          /* VT_PORT_INPUT or VT_PORT_PARAM */
+  uint32_t kind;          /* VT_PORT_INPUT, VT_PORT_PARAM or VT_PORT_STATE */
   uint32_t value;         /* index of the port's value */
+  uint32_t next;          /* of a state: index of the value that it has after the run */
   uint32_t has_range;     /* 1 if the input's integers must be in lo..hi */
   uint32_t init;          /* the initialiser's number in inits.def, never 0 for a param; else 0 */
   int64_t lo, hi;         /* ends of the range, both included: numbers or symbolic dimensions */
@@ -146,6 +147,10 @@ void vt_graph_close_body(vt_graph_builder *body, const uint32_t *out, uint32_t n
 /* Declares a port (name, kind, range, init, init_attrs are copied; value is set) and returns its
  * value. A second port or output of the same name is VT_VERIFY. */
 uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_type *type);
+/* Sets the next value of a state, which is named by the value of its port. A second call for the
+ * same state, or a next value of another type, is VT_VERIFY. A state without a call is VT_VERIFY
+ * when the graph is frozen. Only the graph of a model has states, not a body. */
+void vt_graph_set_next(vt_graph_builder *gb, uint32_t state, uint32_t next);
 /* Names a value that is unnamed; otherwise the value keeps its name. A name that is in use gets the
  * first free suffix .1, .2, ... so that names are unique. */
 void vt_graph_name_value(vt_graph_builder *gb, uint32_t value, const char *name);
