@@ -70,4 +70,7 @@ vt_status vt_pass_blame_bindings(const vt_pass_options *o, vt_status s, vt_diag 
  * This is not a pass of the pipeline. For a graph without params *out is NULL. */
 vt_status vt_pass_build_init(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
                              vt_diag *d) VT_NODISCARD;
+/* The same for the first values of all states. */
+vt_status vt_pass_build_state_init(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
+                                   vt_diag *d) VT_NODISCARD;
 #endif
