@@ -99,7 +99,8 @@ vt_status vt_pipeline_open_with_weights(vt_pipeline *p, vt_device *dev, const vt
   VT_TRY(vt_device_weights_get(l, &p->copy, d));
   vt_phase_end(dev, "weights", begin);
   const uint64_t opened = vt_phase_begin();
-  VT_TRY(vt_exec_new_shared(dev, p->plan, vt_device_weights_params(p->copy), a, &p->exec, d));
+  const vt_exec_shared shared = {.params = vt_device_weights_arena(p->copy)};
+  VT_TRY(vt_exec_new_shared(dev, p->plan, &shared, a, &p->exec, d));
   VT_TRY(vt_weights_fill(l, p->copy, p->exec, d));
   vt_phase_end(dev, "open", opened);
   return VT_OK;

@@ -58,12 +58,12 @@ struct vt_exec {
   uint32_t at;                       /* index of the running segment */
   segment *segments;
   cursor cursor; /* last position found in the running segment; the next search starts there */
-  uint64_t buffer[ON_DEVICE];     /* by class: the backend's handle of its buffer */
-  int taken[ON_DEVICE];           /* by class: 1 once its buffer is allocated */
-  const vt_shared_params *shared; /* owns the buffer of the parameters; NULL: the execution does */
-  uint8_t *host;                  /* the streamed parameters, in host memory */
-  vt_record record;               /* times and copies of the last run */
-  int canonical; /* 1: the backend promises that every NaN in results is canonical */
+  uint64_t buffer[ON_DEVICE]; /* by class: the backend's handle of its buffer */
+  int taken[ON_DEVICE];       /* by class: 1 once its buffer is allocated */
+  vt_exec_shared shared;      /* buffers of others, which the execution uses and does not free */
+  uint8_t *host;              /* the streamed parameters, in host memory */
+  vt_record record;           /* times and copies of the last run */
+  int canonical;              /* 1: the backend promises that every NaN in results is canonical */
   int ran; /* 1 between a run and the next copy to the device, which starts the counts of the next
               run */
   vt_exec_report *report; /* called with the progress of a run, or NULL */
@@ -124,9 +124,14 @@ static const char *name_of_bk_step_result(const vt_plan *p, uint32_t index, char
 
 /* ---- programs ---- */
 
-/* The bytes of class `c` that the execution allocates itself: none for shared parameters. */
+/* The shared buffer that is arena `c` of the execution; NULL if the execution allocates it. */
+static const vt_shared_buffer *shared_arena(const vt_exec *x, uint32_t c) {
+  return c == VT_CLASS_PARAM ? x->shared.params : c == VT_CLASS_STATE ? x->shared.state : NULL;
+}
+
+/* The bytes of class `c` that the execution allocates itself: none in a shared buffer. */
 static uint64_t own_bytes(const vt_exec *x, uint32_t c) {
-  return c == VT_CLASS_PARAM && x->shared != NULL ? 0 : x->p->class_bytes[c];
+  return shared_arena(x, vt_class_arena(c)) != NULL ? 0 : x->p->class_bytes[c];
 }
 
 static uint64_t own_bytes_on_device(const vt_exec *x) {
@@ -313,8 +318,8 @@ static vt_status alloc_buffers(vt_exec *x, vt_diag *d) {
   snprintf(who, sizeof who, "backend '%s'", x->dev->name);
   x->dev->reason[0] = 0; /* drops the reason of an earlier failure */
   for (uint32_t c = 0; c < ON_DEVICE; c++) {
-    if (c == VT_CLASS_PARAM && x->shared != NULL) {
-      x->buffer[c] = x->shared->handle;
+    if (shared_arena(x, c) != NULL) {
+      x->buffer[c] = shared_arena(x, c)->handle;
       continue;
     }
     const int32_t s =
@@ -339,7 +344,8 @@ static vt_status init_exec(vt_exec *x, vt_diag *d) {
   VT_TRY(check_free_memory(x, d));
   VT_TRY(vt_record_init(&x->record, x->p, x->dev->host.measure != 0, x->a, d));
   VT_TRY(alloc_segments(x, d));
-  if (x->shared != NULL) VT_TRY(vt_shared_params_attach(x->shared, x->dev, d));
+  if (x->shared.params != NULL) VT_TRY(vt_shared_buffer_attach(x->shared.params, x->dev, d));
+  if (x->shared.state != NULL) VT_TRY(vt_shared_buffer_attach(x->shared.state, x->dev, d));
   VT_TRY(build_programs(x, d));
   VT_TRY(tell_backend_results(x, d));
   return alloc_buffers(x, d);
@@ -355,20 +361,21 @@ static vt_status check_plan_digests(const vt_plan *p, vt_diag *d) {
 }
 
 vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out, vt_diag *d) {
-  return vt_exec_new_shared(dev, p, NULL, a, out, d);
+  const vt_exec_shared none = {0};
+  return vt_exec_new_shared(dev, p, &none, a, out, d);
 }
 
-/* Checks that the shared parameters can be those of the plan on the device. */
-static vt_status check_shared(const vt_device *dev, const vt_plan *p,
-                              const vt_shared_params *shared, vt_diag *d) {
-  if (shared == NULL) return VT_OK;
-  if (shared->sealed && shared->bytes == vt_plan_arena_bytes(p, VT_CLASS_PARAM) &&
-      strcmp(shared->home->name, dev->name) == 0)
-    return VT_OK;
-  return VT_FAIL(d, VT_INTERNAL, "the shared parameters are not those of the plan");
+/* Checks that the shared buffers can be arenas of the plan on the device. */
+static vt_status check_shared(const vt_device *dev, const vt_plan *p, const vt_exec_shared *shared,
+                              vt_diag *d) {
+  if (shared->params != NULL)
+    VT_TRY(
+        vt_shared_buffer_check(shared->params, dev, 0, vt_plan_arena_bytes(p, VT_CLASS_PARAM), d));
+  if (shared->state == NULL) return VT_OK;
+  return vt_shared_buffer_check(shared->state, dev, 1, vt_plan_arena_bytes(p, VT_CLASS_STATE), d);
 }
 
-vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_shared_params *shared,
+vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_exec_shared *shared,
                              vt_alloc a, vt_exec **out, vt_diag *d) {
   VT_TRY(check_shared(dev, p, shared, d));
   VT_TRY(vt_plan_verify(p, d));
@@ -379,7 +386,7 @@ vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_shared_p
   x->a = a;
   x->dev = dev;
   x->p = p;
-  x->shared = shared;
+  x->shared = *shared;
   vt_guard guard;
   vt_guard_enter(&guard);
   const vt_status s = init_exec(x, d);
@@ -390,6 +397,16 @@ vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_shared_p
     vt_exec_free(x);
   }
   return s;
+}
+
+vt_status vt_exec_set_state(vt_exec *x, const vt_shared_buffer *state, vt_diag *d) {
+  VT_TRY(vt_shared_buffer_check(state, x->dev, 1, vt_plan_arena_bytes(x->p, VT_CLASS_STATE), d));
+  if (x->shared.state == NULL)
+    return VT_FAIL(d, VT_INTERNAL, "the execution has a STATE arena of its own");
+  VT_TRY(vt_shared_buffer_attach(state, x->dev, d));
+  x->shared.state = state;
+  x->buffer[VT_CLASS_STATE] = state->handle;
+  return VT_OK;
 }
 
 void vt_exec_free(vt_exec *x) {
@@ -446,7 +463,7 @@ vt_status vt_exec_write_part(vt_exec *x, uint32_t value, uint64_t at, const void
   memcpy(&host, &data, sizeof host);
   if (at > b->bytes || bytes > b->bytes - at)
     return VT_FAIL(d, VT_INTERNAL, "a write outside the buffer of a value");
-  if (b->class == VT_CLASS_PARAM && x->shared != NULL)
+  if (b->class == VT_CLASS_PARAM && x->shared.params != NULL)
     return VT_FAIL(d, VT_INTERNAL, "shared parameters cannot be written");
   reset_copy_counts_after_run(x);
   if (b->class == VT_CLASS_HOST) {
