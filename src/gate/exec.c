@@ -68,6 +68,8 @@ struct vt_exec {
               run */
   vt_exec_report *report; /* called with the progress of a run, or NULL */
   void *report_user;      /* first argument of `report` */
+  uint32_t first_store;   /* the first backend step that writes a state; n_bk_steps: none */
+  int stored;             /* 1: the last run failed, and may have written states before */
   /* Progress of the running run, in the units of progress_units_of_bk_step. */
   uint64_t units_done, units_total;
 };
@@ -340,7 +342,17 @@ static vt_status alloc_buffers(vt_exec *x, vt_diag *d) {
 
 /* ---- creating an execution ---- */
 
+static uint32_t find_first_store(const vt_plan *p) {
+  for (uint32_t i = 0; i < p->n_bk_steps; i++)
+    for (uint32_t k = 0; k < p->bk_steps[i].n_out; k++)
+      if (p->bk_steps[i].out[k].arena == VT_BK_ARENA_STATE) return i;
+  return p->n_bk_steps;
+}
+
+int vt_exec_may_have_written_state(const vt_exec *x) { return x->stored; }
+
 static vt_status init_exec(vt_exec *x, vt_diag *d) {
+  x->first_store = find_first_store(x->p);
   VT_TRY(check_free_memory(x, d));
   VT_TRY(vt_record_init(&x->record, x->p, x->dev->host.measure != 0, x->a, d));
   VT_TRY(alloc_segments(x, d));
@@ -629,6 +641,7 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   VT_TRY(upload_streamed_params(x, segment_at, d));
   vt_record_step_begins(&x->record);
   const uint64_t begin = vt_record_now_if_measuring(&x->record);
+  x->stored = x->first_store < x->p->n_bk_steps; /* unless the failure is an earlier step's */
   x->dev->running = x;
   int32_t s = x->dev->api->run(segment_at->prog, x->buffer, ON_DEVICE);
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
@@ -637,7 +650,11 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   if (!vt_fpenv_is_active()) /* steps may have computed in the wrong mode */
     return VT_FAIL(d, VT_BACKEND, "backend '%s' leaves another floating-point mode behind",
                    x->dev->name);
-  if (e.status != VT_OK) return fail_with_error(x, &e, d);
+  if (e.status != VT_OK) {
+    const vt_status failed = fail_with_error(x, &e, d);
+    x->stored = x->cursor.index >= x->first_store; /* where fail_with_error has found the step */
+    return failed;
+  }
   read_backend_times(x, segment_at, begin);
   return VT_OK;
 }

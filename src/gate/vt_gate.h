@@ -202,6 +202,9 @@ void *vt_exec_result_address(vt_exec *x, uint32_t value);
 /* 1 if the backend promises that every NaN in results is the canonical one. */
 int vt_exec_has_canonical_nan(const vt_exec *x);
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
+/* 1 if the last run failed, and not before its first step that writes a state. A backend writes no
+ * state after an index fault. */
+int vt_exec_may_have_written_state(const vt_exec *x);
 /* Poisons the memory that a run must write before it reads it (temporaries, scratch and outputs) by
  * filling it with a byte. Admission tests use it to notice reads of unwritten memory. */
 vt_status vt_exec_poison(vt_exec *x, uint8_t byte, vt_diag *d) VT_NODISCARD;
