@@ -16,8 +16,9 @@ typedef struct vt_pipeline {
   vt_plan *plan;       /* the plan of the last graph */
   vt_exec *exec;       /* the execution of the plan; NULL until vt_pipeline_open */
   vt_weights *weights; /* the weights that its parameters are, or NULL; owned: one reference */
-  vt_device_weights
-      *copy; /* the copy of the weights that the execution reads; NULL: it has its own */
+  vt_state *state;     /* what runs use as state, or NULL; owned: one reference */
+  /* The copy of the weights that the execution reads; NULL: it has its own. */
+  vt_device_weights *copy;
   /* Owner of the plan and of the last graph; if NULL, the pipeline owns them. */
   vt_cached_plan *cached;
 } vt_pipeline;

@@ -641,7 +641,7 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   VT_TRY(upload_streamed_params(x, segment_at, d));
   vt_record_step_begins(&x->record);
   const uint64_t begin = vt_record_now_if_measuring(&x->record);
-  x->stored = x->first_store < x->p->n_bk_steps; /* unless the failure is an earlier step's */
+  x->stored = x->first_store < segment_at->end;
   x->dev->running = x;
   int32_t s = x->dev->api->run(segment_at->prog, x->buffer, ON_DEVICE);
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
@@ -652,7 +652,7 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
                    x->dev->name);
   if (e.status != VT_OK) {
     const vt_status failed = fail_with_error(x, &e, d);
-    x->stored = x->cursor.index >= x->first_store; /* where fail_with_error has found the step */
+    x->stored &= x->cursor.index >= x->first_store; /* fail_with_error has moved it to the step */
     return failed;
   }
   read_backend_times(x, segment_at, begin);
@@ -664,6 +664,7 @@ static vt_status run_all_segments(vt_exec *x, vt_diag *d) {
   x->ran = 1;
   x->dev->reason[0] = 0;
   x->units_done = 0;
+  x->stored = 0;
   for (x->at = 0; x->at < x->n_segments; x->at++) VT_TRY(run_segment(x, &x->segments[x->at], d));
   return VT_OK;
 }
