@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * text.c - the growing string, and the edit distance for "did you mean". */
+ * text.c - the growing string, and the edit distance and the choice of a name for "did you mean". */
 #include "vt_text.h"
 #include <stdarg.h>
 #include <stdint.h>
@@ -153,4 +153,18 @@ unsigned vt_text_distance(const char *a, const char *b) {
     }
   }
   return row[nb] <= DISTANCE_LIMIT ? row[nb] : DISTANCE_FAR;
+}
+
+/* Considers a candidate for "did you mean". Its distance is the number of edits that change the
+ * wanted word into it, at most 2 or 3, or fewer for a short word; two swapped letters are two
+ * edits. Among candidates with the same distance, one that is as long as the wanted word wins, then
+ * the first. */
+void vt_suggestion_consider(vt_suggestion *s, const char *candidate) {
+  const size_t n = strlen(s->wanted);
+  const unsigned distance = vt_text_distance(s->wanted, candidate);
+  if (distance > (n < 4 ? n / 2 : n < 9 ? 2 : 3)) return;
+  const unsigned cost = 2 * distance + (strlen(candidate) != n);
+  if (s->best != NULL && cost >= s->cost) return;
+  s->best = candidate;
+  s->cost = cost;
 }

@@ -89,7 +89,19 @@ vt_status vt_archive_sort_items(uint32_t n, const char *const *names, const vt_t
 /* A reader of one format: parses the whole file `src` and adds its tensors to the empty archive. */
 typedef vt_status vt_reader_fn(vt_archive *ar, const vt_source *src, vt_diag *d);
 vt_reader_fn vt_npy_parse, vt_npz_parse, vt_safetensors_parse, vt_idx_parse;
-/* Reads an npy file of `n` bytes from a stream and adds its tensor under `name`. */
+/* The header of an npy file. */
+typedef struct vt_npy_header {
+  vt_tensor type;   /* type and shape, without data */
+  uint64_t bytes;   /* bytes of the elements, which end the file */
+  int big, fortran; /* 1: elements are big-endian; 1: elements are in column-major order */
+} vt_npy_header;
+/* Reads the header of an npy file of `n` bytes, after which the stream is at the elements; then
+ * the elements, which are put in order and added as a tensor under `name`. */
+vt_status vt_npy_read_header(vt_arena *scratch, vt_stream *s, uint64_t n, vt_npy_header *out,
+                             vt_diag *d) VT_NODISCARD;
+vt_status vt_npy_read_data(vt_archive *ar, const char *name, vt_stream *s, const vt_npy_header *h,
+                           vt_diag *d) VT_NODISCARD;
+/* Both: reads an npy file of `n` bytes from a stream and adds its tensor under `name`. */
 vt_status vt_npy_read(vt_archive *ar, const char *name, vt_stream *s, uint64_t n,
                       vt_diag *d) VT_NODISCARD;
 
