@@ -65,13 +65,6 @@ vt_entry *vt_names_find(const vt_names *t, const char *name);
  * become invalid. */
 vt_entry *vt_names_add(vt_names *t, const char *name);
 
-/* The best candidate so far for "did you mean". */
-typedef struct vt_suggestion {
-  const char *wanted, *best; /* the unknown word; the best candidate, NULL: none is similar */
-  unsigned cost;             /* distance of `best`, lower is better */
-} vt_suggestion;
-void vt_suggestion_consider(vt_suggestion *s, const char *candidate);
-
 /* A body that is being read. Each value that it uses from outside becomes an argument of the body,
  * in order of first use, and an operand of the op to which the body belongs. */
 typedef struct vt_open_body {
