@@ -31,8 +31,10 @@ static int init_is_random(const vt_init_info *init) {
 static vt_status verify_param_init(const vt_graph *g, const vt_port *p, vt_diag *d) {
   const vt_init_info *init = vt_init_get(p->init);
   const uint32_t dtype = g->values[p->value].type.dtype;
+  if (p->init == 0 && p->init_attrs == NULL) return VT_OK;
   if (init == NULL || p->init_attrs == NULL)
-    return VT_FAIL(d, VT_VERIFY, "the param '%s' has no initialiser", p->name);
+    return VT_FAIL(d, VT_VERIFY, "the param '%s' has initialiser number %u%s", p->name, p->init,
+                   init == NULL ? ", which is not valid" : " without its attributes");
   uint64_t size;
   memcpy(&size, p->init_attrs, sizeof size);
   if (size != init->attrs->size)
@@ -48,6 +50,20 @@ static vt_status verify_param_init(const vt_graph *g, const vt_port *p, vt_diag 
   if (stream >= 0 && stream <= UINT32_MAX) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "the param '%s' has stream %lld, outside 0..2^32-1", p->name,
                  (long long)stream);
+}
+
+/* Only a param of f32 may be stored as another type, and only as a float, because then every
+ * element has one nearest f32. */
+static vt_status verify_stored_type(const vt_graph *g, const vt_port *p, vt_diag *d) {
+  const uint32_t dtype = g->values[p->value].type.dtype;
+  const int is_wanted =
+      p->stored == VT_DTYPE_F16 || p->stored == VT_DTYPE_BF16 || p->stored == VT_DTYPE_F64;
+  if (p->stored == 0) return VT_OK;
+  if (p->kind == VT_PORT_PARAM && dtype == VT_DTYPE_F32 && is_wanted) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY,
+                 "'%s' is %s, stored as type number %u: only a param of f32 can be stored as "
+                 "another type, f16, bf16 or f64",
+                 p->name, vt_dtype_name(dtype), p->stored);
 }
 
 /* The least and greatest value of an integer type; returns 0 if dtype is not an integer type. */
@@ -89,6 +105,7 @@ static vt_status verify_port(const vt_graph *g, uint32_t i, vt_diag *d) {
     return VT_FAIL(d, VT_VERIFY, "the port '%s' is neither an input nor a param", p->name);
   VT_TRY(verify_value_type(g, p->value, d));
   VT_TRY(verify_range(g, p, d));
+  VT_TRY(verify_stored_type(g, p, d));
   return p->kind == VT_PORT_PARAM ? verify_param_init(g, p, d) : VT_OK;
 }
 
