@@ -506,8 +506,9 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
   return s;
 }
 
-/* Returns NULL for inputs and parameters, because they outlive a run and the caller might write to
- * them. */
+/* Returns NULL unless the value is of class OUTPUT and in memory that the host can map. Inputs and
+ * parameters get NULL even if their memory can be mapped, because they outlive a run and the caller
+ * might write to them. */
 void *vt_exec_result_address(vt_exec *x, uint32_t value) {
   const vt_buffer *b = &x->p->buffers[value];
   vt_guard guard;

@@ -493,7 +493,7 @@ static void test_value_names_made_unique(void) {
   const uint32_t c = vt_build1(&f.gb.b, VT_OP_neg, 0), e = vt_build1(&f.gb.b, VT_OP_neg, 0);
   vt_graph_name_value(&f.gb, a, "x"); /* the port is already called x */
   vt_graph_name_value(&f.gb, b, "x");
-  vt_graph_name_value(&f.gb, c, "x.1"); /* a is already called x.1 */
+  vt_graph_name_value(&f.gb, c, "x.1"); /* a is already called x.1, so c gets a suffix */
   CHECK(strcmp(printed_value_name(&f, a), "x.1") == 0);
   CHECK(strcmp(printed_value_name(&f, b), "x.2") == 0);
   CHECK(strcmp(printed_value_name(&f, c), "x.1.1") == 0);
