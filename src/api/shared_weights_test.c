@@ -15,19 +15,22 @@ static const char text[] =
     "  input x: f32[B, 96]\n"
     "  input image: f32[B, 4, 9, 9]\n"
     "  param w: f32[96, 128]\n"
+    "  param u: f32[96, 128]\n"
     "  param v: f32[128, 96] from f16\n"
     "  param k: f32[8, 4, 3, 3]\n"
     "  param n: f32[N]\n"
     "  y = matmul(tanh(matmul(x, w)), v)\n"
     "  output y = y + matmul(y, matmul(w, v))\n"
     "  output z = conv(image, k)\n"
+    "  output t = matmul(x, u)\n"
     "  output s = sum(n)\n"
     "}\n";
-enum { TENSORS = 4, WIDE = 96 * 128, TAPS = 8 * 4 * 3 * 3, LENGTH = 5 };
+enum { TENSORS = 5, WIDE = 96 * 128, TAPS = 8 * 4 * 3 * 3, LENGTH = 5 };
 
-static float w[WIDE], v[WIDE], k[TAPS], n[LENGTH];
+/* u has the shape of w, so that only their places tell apart what is packed of them. */
+static float w[WIDE], u[WIDE], v[WIDE], k[TAPS], n[LENGTH];
 static uint16_t v_half[WIDE];
-static const char *const names[TENSORS] = {"w", "v", "k", "n"};
+static const char *const names[TENSORS] = {"w", "v", "k", "n", "u"};
 static vt_model *model;
 
 /* Values whose order of summation shows in the last bit. */
@@ -48,11 +51,12 @@ static void fill_half(void) {
 }
 
 static vt_tensor tensor_of(int i, int half) {
-  static void *const data[TENSORS] = {w, v, k, n};
+  static void *const data[TENSORS] = {w, v, k, n, u};
   static const vt_tensor types[TENSORS] = {{.rank = 2, .dim = {96, 128}},
                                            {.rank = 2, .dim = {128, 96}},
                                            {.rank = 4, .dim = {8, 4, 3, 3}},
-                                           {.rank = 1, .dim = {LENGTH}}};
+                                           {.rank = 1, .dim = {LENGTH}},
+                                           {.rank = 2, .dim = {96, 128}}};
   vt_tensor t = types[i];
   t.dtype = half && i == 1 ? VT_DTYPE_F16 : VT_DTYPE_F32;
   t.data = half && i == 1 ? (void *)v_half : data[i];
@@ -171,7 +175,7 @@ static void *count_bytes(void *user, void *ptr, size_t old_size, size_t new_size
 static void test_one_copy_per_device(void) {
   byte_count c = {.lock = PTHREAD_MUTEX_INITIALIZER};
   const vt_alloc a = {&c, count_bytes};
-  const long long parameters = (2 * WIDE + TAPS + LENGTH) * (long long)sizeof(float);
+  const long long parameters = (3 * WIDE + TAPS + LENGTH) * (long long)sizeof(float);
   for (int i = 0; i < BACKENDS; i++) {
     vt_weights *shared = new_weights(&a);
     vt_program *first = NULL, *second = NULL;
@@ -295,6 +299,7 @@ static void test_out_of_memory_while_loading(void) {
 int main(void) {
   vt_diag d = {0};
   fill(w, WIDE, 1);
+  fill(u, WIDE, 4);
   fill(k, TAPS, 2);
   fill(n, LENGTH, 3);
   fill_half();

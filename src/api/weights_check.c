@@ -17,10 +17,7 @@ int vt_weight_fills(const vt_weights *w, uint32_t stored, uint32_t have, uint32_
 }
 
 /* The type that a parameter declares for weight files; 0: none. */
-static uint32_t stored_type(const vt_port *p) {
-  (void)p;
-  return 0;
-}
+static uint32_t stored_type(const vt_port *p) { return p->stored; }
 
 /* ---- finding what does not fit ---- */
 
@@ -44,11 +41,13 @@ static int by_name(const void *a, const void *b, const void *context) {
   return strcmp((*x)->name, (*y)->name);
 }
 
-/* Lists the parameters in ascending order of their names; returns their number. */
+/* Lists the ports that tensors can fill, parameters and states, in ascending order of their names;
+ * returns their number. */
 static uint32_t list_params(const vt_graph *g, const vt_port **out) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < g->n_ports; i++)
-    if (g->ports[i].kind == VT_PORT_PARAM) out[n++] = &g->ports[i];
+    if (g->ports[i].kind == VT_PORT_PARAM || g->ports[i].kind == VT_PORT_STATE)
+      out[n++] = &g->ports[i];
   return n;
 }
 
@@ -78,6 +77,8 @@ static void compare_names(const vt_weights *w, const vt_port *const *params, uin
     const int c = i == n ? 1 : k == l->n_entries ? -1 : strcmp(params[i]->name, l->entries[k].name);
     if (c == 0)
       compare_type(w, params[i++], &l->entries[k++], f);
+    else if (c < 0 && params[i]->kind == VT_PORT_STATE)
+      i++; /* it keeps the first value of its initialiser */
     else if (c < 0)
       f->missing[f->n_missing++] = params[i++];
     else
@@ -187,7 +188,7 @@ static void add_section(message *m, const char *title, const findings *f, uint32
 static void set_hint(const findings *f, vt_diag *d) {
   uint32_t rounds = 0;
   for (uint32_t i = 0; i < f->n_other; i++)
-    rounds |= rounds_to_f32(f->other[i].entry->tensor.dtype);
+    rounds |= (uint32_t)rounds_to_f32(f->other[i].entry->tensor.dtype);
   if (d == NULL || d->hint[0] != '\0') return;
   snprintf(d->hint, sizeof d->hint, "%s%s%s%s",
            f->n_missing != 0 && f->n_extra != 0 ? "--params-map renames tensors; " : "",

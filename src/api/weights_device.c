@@ -52,7 +52,7 @@ static vt_status load_elements(vt_weight_reader *r, uint32_t want, uint8_t *read
     n = r->entry->count - done < most ? r->entry->count - done : most;
     VT_TRY(vt_weight_reader_next(r, read, n * from_bytes, d));
     if (have != want) {
-      vt_cast(read, 1, have, typed, 1, want, (int64_t)n);
+      vt_cast(read, 1, have, typed, 1, want, n);
       vt_canonical(typed, want, n);
     }
     VT_TRY(write_piece(to, done * to_bytes, have != want ? typed : read, n * to_bytes, d));
