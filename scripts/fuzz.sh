@@ -46,7 +46,7 @@ first_names() { sed -n "s/^$1(\([A-Za-z0-9_]*\).*/\1/p" "$2"; }
 field_names() { grep -o "$1([^()]*)" "$2" | sed "s/^.*(//; s/)//" | cut -d, -f"$3" | tr -d ' '; }
 dictionary() {
   {
-    for word in model dim input param output repeat give else in true false fma256 '(i, t) {' \
+    for word in model dim input param output repeat give else in from true false fma256 in_out out_in '(i, t) {' \
       '_0: f32[2] = ' '0..1' 'f32[2, 3]' 'f32(1.0)' 'count=2, carried=1, each=1' '} else {' \
       'cond(p, x, x, first=1) (a) {' 'loop(x, y, count=2) (i, a, b) {' '9223372036854775807'; do
       echo "$word"

@@ -153,7 +153,8 @@ typedef struct vt_bk_caps {
   uint32_t reserved;
 } vt_bk_caps;
 
-/* The first error of a run: the one with the lowest step, then with the lowest position. */
+/* The first error of a run: the one with the lowest step, then with the lowest position. No step
+ * after it may write the arena STATE. */
 typedef struct vt_bk_error {
   uint32_t size;
   int32_t status; /* 0: no error */

@@ -97,7 +97,7 @@ static void test_cases_with_faulty_models_fail(void) {
 }
 
 /* The passes are "bind,lower" unless the caller gives others. */
-static void test_default_passes(const vt_suite *s) {
+static void test_passes_default_to_bind_lower(const vt_suite *s) {
   vt_options how = {.size = sizeof how, .backend = "reference"};
   vt_model *m = NULL;
   vt_case_inputs in = {0};
@@ -183,7 +183,7 @@ int main(void) {
   test_cases_pass_on_each_backend(s);
   test_wrong_stored_digest(s);
   test_unsupported_and_failed_outcomes(s);
-  test_default_passes(s);
+  test_passes_default_to_bind_lower(s);
   test_open_gradient_case(s);
   test_cases_pass_in_threads(s);
   CHECK(fail_each_allocation_of_case(s, vt_suite_find(s, "relu/T=f32/S=3/A=1/few")) > 20);

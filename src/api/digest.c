@@ -15,9 +15,8 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "elements are hashed in the byte order of the machine");
 
-/* LEAF: bytes of a leaf. PIECE: bytes of the buffer in which elements become canonical. Both are a
- * multiple of the size of any element. */
-enum { LEAF = 1024 * 1024, PIECE = 16 * 1024 };
+/* Bytes of the buffer in which elements become canonical: a multiple of the size of any element. */
+enum { PIECE = 16 * 1024 };
 
 /* Hashes canonical copies of the elements, one piece at a time; the caller's data is not
  * changed. */
@@ -34,23 +33,30 @@ static vt_hash256 hash_leaf(const uint8_t *p, size_t n, uint32_t dtype) {
   return vt_hash_done(&h);
 }
 
+void vt_digest_begin(vt_hasher *h, const vt_tensor *t) {
+  vt_hash_init(h);
+  vt_hash_add(h, "volta1", 6);
+  vt_hash_add_u32(h, t->dtype);
+  vt_hash_add_u32(h, t->rank);
+  for (uint32_t i = 0; i < t->rank; i++) vt_hash_add_u64(h, (uint64_t)t->dim[i]);
+}
+
+void vt_digest_add_leaf(vt_hasher *h, const void *p, size_t n, uint32_t dtype) {
+  const vt_hash256 leaf = hash_leaf(p, n, dtype);
+  vt_hash_add(h, leaf.b, sizeof leaf.b);
+}
+
 vt_status vt_tensor_digest(const vt_tensor *t, uint8_t out[32], vt_diag *d) {
   uint64_t bytes;
   VT_TRY(vt_tensor_bytes(t, NULL, &bytes, d));
   if (bytes != 0 && t->data == NULL)
     return VT_FAIL(d, VT_TENSOR, "a tensor without data has no digest");
   vt_hasher h;
-  vt_hash_init(&h);
-  vt_hash_add(&h, "volta1", 6);
-  vt_hash_add_u32(&h, t->dtype);
-  vt_hash_add_u32(&h, t->rank);
-  for (uint32_t i = 0; i < t->rank; i++) vt_hash_add_u64(&h, (uint64_t)t->dim[i]);
+  vt_digest_begin(&h, t);
   const uint8_t *p = t->data;
-  for (uint64_t at = 0; at < bytes; at += LEAF) {
-    const size_t n = bytes - at < LEAF ? (size_t)(bytes - at) : LEAF;
-    const vt_hash256 leaf = hash_leaf(p + at, n, t->dtype);
-    vt_hash_add(&h, leaf.b, sizeof leaf.b);
-  }
+  for (uint64_t at = 0; at < bytes; at += VT_DIGEST_LEAF)
+    vt_digest_add_leaf(
+        &h, p + at, bytes - at < VT_DIGEST_LEAF ? (size_t)(bytes - at) : VT_DIGEST_LEAF, t->dtype);
   const vt_hash256 digest = vt_hash_done(&h);
   memcpy(out, digest.b, sizeof digest.b);
   return VT_OK;

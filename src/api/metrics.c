@@ -91,8 +91,8 @@ static int fill_labels(vt_program *p, vt_step_label *labels, const char **names)
   return 1;
 }
 
-/* Sets p->labels and p->names unless they are set. After a failure neither is set, and a later call
- * may succeed. */
+/* Sets p->labels, one for each launch, and p->names, one for each value, unless they are set. After
+ * a failure neither is set, and a later call may succeed. */
 static vt_status make_labels(vt_program *p, vt_diag *d) {
   if (p->labels != NULL) return VT_OK;
   vt_step_label *labels = VT_NEW_N(&p->label_arena, vt_step_label, p->line.plan->n_bk_steps);

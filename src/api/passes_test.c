@@ -406,7 +406,7 @@ static vt_status set_all_inputs(const vt_model *m, vt_program *p, uint64_t seed,
 
 /* The text of the graph after each pass parses to a model with the hash that the program
  * reports. */
-static void check_pass_texts_parse(const vt_program *p) {
+static void check_pass_texts_and_hashes(const vt_program *p) {
   for (uint32_t i = 0; i < vt_program_passes(p); i++) {
     const char *text = vt_program_pass_text(p, vt_program_pass(p, i));
     vt_model *m = NULL;
@@ -442,7 +442,7 @@ static int run_with_passes(const subject *x, const char *passes, const char *bac
   if (s == VT_OK) s = set_all_inputs(x->m, p, x->seed, &d);
   if (s == VT_OK) s = vt_program_run(p, &d);
   if (s == VT_OK) s = vt_program_digest(p, out, &d);
-  if (s == VT_OK && passes == NULL) check_pass_texts_parse(p);
+  if (s == VT_OK && passes == NULL) check_pass_texts_and_hashes(p);
   if (s != VT_OK) fprintf(stderr, "  %s: passes %s: %s\n", x->what, passes, d.text);
   vt_program_free(p);
   return s == VT_OK;

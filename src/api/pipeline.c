@@ -4,6 +4,7 @@
 #include <string.h>
 #include "cache.h"
 #include "pipeline.h"
+#include "state.h"
 
 static vt_status run_passes_and_plan(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) {
   const vt_graph *g = r->g;
@@ -91,17 +92,27 @@ vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *
   return VT_OK;
 }
 
-vt_status vt_pipeline_open_with_weights(vt_pipeline *p, vt_device *dev, const vt_weights_load *l,
-                                        vt_alloc a, vt_diag *d) {
+/* Loads the weights onto the device unless they are there already. */
+static vt_status get_weights(vt_pipeline *p, vt_device *dev, const vt_weights_load *l, vt_diag *d) {
   const uint64_t begin = vt_phase_begin();
   VT_TRY(vt_weights_check_shapes(l->weights, p->plan, d));
   p->weights = vt_weights_retain(l->weights);
   VT_TRY(vt_device_weights_get(l, &p->copy, d));
   vt_phase_end(dev, "weights", begin);
-  const uint64_t opened = vt_phase_begin();
-  VT_TRY(vt_exec_new_shared(dev, p->plan, vt_device_weights_params(p->copy), a, &p->exec, d));
-  VT_TRY(vt_weights_fill(l, p->copy, p->exec, d));
-  vt_phase_end(dev, "open", opened);
+  return VT_OK;
+}
+
+vt_status vt_pipeline_open_with(vt_pipeline *p, vt_device *dev, const vt_weights_load *l,
+                                vt_state *state, vt_alloc a, vt_diag *d) {
+  if (state != NULL) VT_TRY(vt_state_check_fits(state, dev, p->plan, d));
+  if (state != NULL) p->state = vt_state_retain(state);
+  if (l != NULL) VT_TRY(get_weights(p, dev, l, d));
+  const uint64_t begin = vt_phase_begin();
+  const vt_exec_shared shared = {.params = vt_device_weights_arena(p->copy),
+                                 .state = state != NULL ? state->buffer : NULL};
+  VT_TRY(vt_exec_new_shared(dev, p->plan, &shared, a, &p->exec, d));
+  if (l != NULL) VT_TRY(vt_weights_fill(l, p->copy, p->exec, d));
+  vt_phase_end(dev, "open", begin);
   return VT_OK;
 }
 
@@ -116,6 +127,7 @@ void vt_pipeline_done(vt_pipeline *p) {
   vt_exec_free(p->exec);
   vt_device_weights_release(p->weights, p->copy);
   vt_weights_free(p->weights);
+  vt_state_free(p->state);
   if (p->cached == NULL) {
     vt_plan_free(p->plan);
     for (uint32_t i = p->n_passes; i-- > 0;) vt_graph_free(p->after[i]);

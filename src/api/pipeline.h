@@ -16,8 +16,9 @@ typedef struct vt_pipeline {
   vt_plan *plan;       /* the plan of the last graph */
   vt_exec *exec;       /* the execution of the plan; NULL until vt_pipeline_open */
   vt_weights *weights; /* the weights that its parameters are, or NULL; owned: one reference */
-  vt_device_weights
-      *copy; /* the copy of the weights that the execution reads; NULL: it has its own */
+  vt_state *state;     /* what runs use as state, or NULL; owned: one reference */
+  /* The copy of the weights that the execution reads; NULL: it has its own. */
+  vt_device_weights *copy;
   /* Owner of the plan and of the last graph; if NULL, the pipeline owns them. */
   vt_cached_plan *cached;
 } vt_pipeline;
@@ -42,9 +43,10 @@ vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, 
 /* Makes the execution of the pipeline's plan on a device. This allocates all memory that runs
  * need. */
 vt_status vt_pipeline_open(vt_pipeline *p, vt_device *dev, vt_alloc a, vt_diag *d) VT_NODISCARD;
-/* Does the same for the parameters of `l`, whose weights the pipeline keeps. */
-vt_status vt_pipeline_open_with_weights(vt_pipeline *p, vt_device *dev, const vt_weights_load *l,
-                                        vt_alloc a, vt_diag *d) VT_NODISCARD;
+/* Does the same for a program with weights, with a state, or with both. The pipeline keeps a
+ * reference to each. `l` is NULL without weights, `state` without states. */
+vt_status vt_pipeline_open_with(vt_pipeline *p, vt_device *dev, const vt_weights_load *l,
+                                vt_state *state, vt_alloc a, vt_diag *d) VT_NODISCARD;
 /* Calls vt_pipeline_plan, then vt_pipeline_open with the same allocator. */
 vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
 void vt_pipeline_done(vt_pipeline *p);

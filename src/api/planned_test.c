@@ -256,7 +256,7 @@ static void test_dense_copy_lifetimes(void) {
   vt_planned_free(p);
 }
 
-static void check_live_bytes(const job *j, const char *backend) {
+static void check_max_live_bytes(const job *j, const char *backend) {
   vt_planned *p = plan_job_on(j, backend);
   vt_plan_info info = {.size = sizeof info};
   vt_planned_info(p, &info);
@@ -264,16 +264,16 @@ static void check_live_bytes(const job *j, const char *backend) {
   vt_planned_free(p);
 }
 
-/* The plan's sum `live` is the most bytes in use at one step. At that step the encoder has dense
+/* The plan's number `live` is the most bytes in use at one step. At that step the encoder has dense
  * copies, and the transformer has a parameter copied for a whole group. */
-static void test_live_bytes(void) {
+static void test_max_live_bytes(void) {
   static const job encoder = {"examples/encoder.vt", NULL, NULL, 2, {{"B", 2}, {"T", 16}}};
   static const job streamed = {
       "examples/tiny_transformer.vt", "all", NULL, 2, {{"B", 2}, {"T", 16}}};
-  check_live_bytes(&encoder, "reference:0");
-  check_live_bytes(&encoder, "island:1");
-  check_live_bytes(&streamed, "reference:0");
-  check_live_bytes(&streamed, "island:1");
+  check_max_live_bytes(&encoder, "reference:0");
+  check_max_live_bytes(&encoder, "island:1");
+  check_max_live_bytes(&streamed, "reference:0");
+  check_max_live_bytes(&streamed, "island:1");
 }
 
 static void test_caller_struct_sizes(void) {
@@ -331,7 +331,7 @@ int main(void) {
   test_buffer_sizes(&l);
   test_lifetimes();
   test_dense_copy_lifetimes();
-  test_live_bytes();
+  test_max_live_bytes();
   test_caller_struct_sizes();
   test_budget_of_peak_suffices();
   free(l.size);

@@ -2,6 +2,7 @@
  * ports.c - sets the inputs and parameters of a program: to the caller's values, to an output of
  * another program, to the results of the initialisers, which run through the pipeline, or to random
  * values. A port is an input or a parameter. */
+#include <stdio.h>
 #include <string.h>
 #include "program.h"
 #include "vt_fpenv.h"
@@ -144,7 +145,39 @@ static vt_status set_initial_param(vt_program *p, vt_pipeline *init, const vt_re
   return s;
 }
 
-/* Runs the graph of the initialisers with this seed, at step 0, and sets all params. */
+static int has_initialiser(const vt_port *x) { return x->kind == VT_PORT_PARAM && x->init != 0; }
+
+/* 1 if only the caller can give the port a value, and has not. */
+static int must_be_given(const vt_program *p, uint32_t port) {
+  const vt_port *x = &p->g->ports[port];
+  return x->kind == VT_PORT_PARAM && x->init == 0 && !p->given[port];
+}
+
+/* Fails if a param has neither an initialiser nor a value. The message lists as many of them as fit
+ * and counts the others. */
+static vt_status check_params_without_init(const vt_program *p, vt_diag *d) {
+  enum { MOST = 300 }; /* bytes of names: the message has space for them and for the number */
+  char list[MOST + 32] = "";
+  size_t at = 0;
+  uint32_t others = 0;
+  for (uint32_t i = 0; i < p->g->n_ports; i++) {
+    const char *name = p->g->ports[i].name;
+    if (!must_be_given(p, i)) continue;
+    if (others > 0 || at + strlen(name) + sizeof ", ''" > MOST)
+      others++;
+    else
+      at += (size_t)snprintf(list + at, MOST - at, "%s'%s'", at == 0 ? "" : ", ", name);
+  }
+  if (at == 0 && others == 0) return VT_OK;
+  if (others > 0) (void)snprintf(list + at, sizeof list - at, " and %u more", others);
+  const vt_status s =
+      VT_FAIL(d, VT_NAME, "parameters without an initialiser must be given a value: %s", list);
+  if (d != NULL && d->hint[0] == 0) (void)snprintf(d->hint, sizeof d->hint, "give --params FILE");
+  return s;
+}
+
+/* Runs the graph of the initialisers with this seed, at step 0, and sets the params that have
+ * one. */
 static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t seed, vt_diag *d) {
   const vt_graph *g = vt_pipeline_final_graph(init);
   const uint64_t step = 0;
@@ -154,9 +187,9 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
   vt_watch watch = {p, "parameters"};
   vt_program_watch_progress(&watch, init->exec);
   VT_TRY(vt_exec_run(init->exec, d));
-  uint32_t port = 0; /* the results of the initialisers are in the order of the params */
+  uint32_t port = 0; /* the results are in the order of the params with an initialiser */
   for (uint32_t i = 0; i < g->n_results; i++, port++) {
-    while (port < p->g->n_ports && p->g->ports[port].kind != VT_PORT_PARAM) port++;
+    while (port < p->g->n_ports && !has_initialiser(&p->g->ports[port])) port++;
     if (port == p->g->n_ports || strcmp(p->g->ports[port].name, g->results[i].name) != 0)
       return VT_FAIL(d, VT_INTERNAL, "the initialisers are not in the order of the params");
     VT_TRY(set_initial_param(p, init, &g->results[i], port, d));
@@ -172,11 +205,12 @@ vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
   vt_graph *g = NULL;
   vt_pipeline init;
   vt_fpenv saved;
+  VT_TRY(check_params_without_init(p, d));
   const uint64_t begin = vt_phase_begin();
   VT_TRY(check_own_params(p, d));
   vt_fpenv_enter(&saved);
   vt_status s = vt_pass_list_parse(NULL, &list, d);
-  if (s == VT_OK) s = vt_pass_build_init(p->g, &o, &g, d);
+  if (s == VT_OK) s = vt_pass_build_init(p->g, VT_PORT_PARAM, &o, &g, d);
   if (s == VT_OK && g != NULL) {
     const vt_pipeline_request r = {g, &list, &o, NULL, p->dev};
     s = vt_pipeline_build(&init, &r, d);

@@ -9,6 +9,7 @@
 #include "environment.h"
 #include "plan_key.h"
 #include "probes.h"
+#include "state.h"
 #include "vt_num.h"
 
 vt_options vt_options_copy(const vt_options *o, vt_alloc *out_alloc) {
@@ -215,11 +216,17 @@ static vt_status try_needed_capabilities(const request *r, vt_device *dev, const
   return VT_OK;
 }
 
-/* Makes the execution, with the weights of the options if they have any. */
+/* Makes the execution, with the weights of the options and the state that its runs will use: that
+ * of the options, or a new one. */
 static vt_status open_execution(const request *r, vt_device *dev, vt_pipeline *line, vt_diag *d) {
   const vt_weights_load load = {r->o.weights, dev, &r->opening, r->o.backend, line->plan};
-  if (r->o.weights == NULL) return vt_pipeline_open(line, dev, r->a, d);
-  return vt_pipeline_open_with_weights(line, dev, &load, r->a, d);
+  vt_state *state = r->o.state != NULL ? vt_state_retain(r->o.state) : NULL;
+  if (state == NULL && vt_graph_has_state(r->m->g)) VT_TRY(vt_state_new(r->m, &r->o, 0, &state, d));
+  if (r->o.weights == NULL && state == NULL) return vt_pipeline_open(line, dev, r->a, d);
+  const vt_status s =
+      vt_pipeline_open_with(line, dev, r->o.weights != NULL ? &load : NULL, state, r->a, d);
+  vt_state_free(state);
+  return s;
 }
 
 /* Does all of vt_prepare on the backend r->o.backend. */

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "digest.h"
 #include "program.h"
+#include "state.h"
 #include "vt_fpenv.h"
 #include "vt_num.h"
 #include "vt_sort.h"
@@ -80,8 +81,9 @@ static vt_status setup_program(vt_program *p, const vt_model *m, const vt_option
   VT_TRY(vt_prepare(m, o, p->a, flags | VT_PREPARE_OPEN, &p->dev, &p->line, &p->terms, d));
   p->g = vt_pipeline_final_graph(&p->line);
   VT_TRY(setup_outputs(p, d));
-  for (uint32_t i = 0; p->line.weights != NULL && i < p->g->n_ports; i++)
-    p->given[i] = p->g->ports[i].kind == VT_PORT_PARAM;
+  for (uint32_t i = 0; i < p->g->n_ports; i++)
+    p->given[i] = p->g->ports[i].kind == VT_PORT_STATE ||
+                  (p->g->ports[i].kind == VT_PORT_PARAM && p->line.weights != NULL);
   return setup_empty_texts(p, d);
 }
 
@@ -179,13 +181,41 @@ static vt_status publish_outputs(vt_program *p, vt_diag *d) {
   return VT_OK;
 }
 
+/* Runs the execution. A failure after the first step that writes a state loses what it writes. */
+static vt_status run_with_state(vt_program *p, vt_diag *d) {
+  vt_state *state = p->line.state;
+  if (state == NULL) return vt_exec_run(p->line.exec, d);
+  VT_TRY(vt_state_enter(state, d));
+  vt_status s = vt_state_check_not_lost(state, d);
+  if (s == VT_OK) {
+    s = vt_exec_run(p->line.exec, d);
+    if (s != VT_OK && vt_exec_may_have_written_state(p->line.exec))
+      vt_state_lose(state, p->line.plan);
+  }
+  vt_state_leave(state);
+  return s;
+}
+
+vt_state *vt_program_state(vt_program *p) { return p->line.state; }
+
+vt_status vt_program_set_state(vt_program *p, vt_state *s, vt_diag *d) {
+  if (p->line.state == NULL) return VT_FAIL(d, VT_USAGE, "the model has no state");
+  if (s == NULL) return VT_FAIL(d, VT_USAGE, "a program needs a state: none was given");
+  VT_TRY(vt_state_check_fits(s, p->dev, p->line.plan, d));
+  VT_TRY(vt_exec_set_state(p->line.exec, s->buffer, d));
+  vt_state_retain(s);
+  vt_state_free(p->line.state);
+  p->line.state = s;
+  return VT_OK;
+}
+
 vt_status vt_program_run(vt_program *p, vt_diag *d) {
   vt_watch watch = {p, "run"};
   const unsigned long long requests = atomic_load(&p->counting.requests);
   p->published = 0;
   VT_TRY(check_all_ports_set(p, d));
   vt_program_watch_progress(&watch, p->line.exec);
-  vt_status s = vt_exec_run(p->line.exec, d);
+  vt_status s = run_with_state(p, d);
   /* The execution must not refer to `watch`, which is on this stack. */
   vt_exec_set_progress(p->line.exec, NULL, NULL);
   if (s == VT_OK) s = publish_outputs(p, d);

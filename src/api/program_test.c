@@ -155,6 +155,61 @@ static void test_set_and_get_params(void) {
   vt_program_free(p);
 }
 
+/* ---- parameters without an initialiser ---- */
+
+static vt_program *open_without_inits(int params) {
+  static char text[8000];
+  size_t n = (size_t)snprintf(text, sizeof text,
+                              "volta 1\nmodel m {\n  input x: f32[3]\n"
+                              "  param first: f32[3] = ones\n  y = x + first\n");
+  for (int i = 0; i < params; i++)
+    n += (size_t)snprintf(text + n, sizeof text - n,
+                          "  param bare_%d: f32[3] from f16\n  y = y + bare_%d\n", i, i);
+  snprintf(text + n, sizeof text - n, "  param last: f32[3] = ones\n  output z = y * last\n}\n");
+  return open_program(text);
+}
+
+/* One message names the params that must be given, and counts those for which it has no space.
+ * Nothing is set. */
+static void test_params_without_init(void) {
+  float three[3] = {1, 2, 3}, back[3];
+  const vt_tensor t = make_vector(VT_DTYPE_F32, 3, three);
+  vt_tensor to = make_vector(VT_DTYPE_F32, 3, back);
+  vt_program *p = open_without_inits(2);
+  vt_diag d = {0};
+  CHECK(vt_program_init_params(p, 0, &d) == VT_NAME && d.code == VT_NAME);
+  CHECK(strcmp(d.text,
+               "parameters without an initialiser must be given a value: 'bare_0', "
+               "'bare_1'") == 0);
+  CHECK(strcmp(d.hint, "give --params FILE") == 0);
+  CHECK(vt_program_init_params(p, 0, NULL) == VT_NAME);
+  CHECK(vt_program_get_param(p, "first", &to, NULL) == VT_NAME);
+  CHECK(vt_program_set_param(p, "bare_1", &t, NULL) == VT_OK);
+  memset(&d, 0, sizeof d);
+  CHECK(vt_program_init_params(p, 0, &d) == VT_NAME && message_has(&d, "value: 'bare_0'"));
+  CHECK(strstr(d.text, "bare_1") == NULL);
+  CHECK(vt_program_set_param(p, "bare_0", &t, NULL) == VT_OK);
+  set_input(p, "x", t);
+  CHECK(vt_program_init_params(p, 0, NULL) == VT_OK); /* keeps the values that were given */
+  run_program(p);
+  const float want[3] = {4, 7, 10};
+  CHECK(memcmp(output_named(p, "z").data, want, sizeof want) == 0);
+  vt_program_free(p);
+}
+
+static void test_many_params_without_init(void) {
+  vt_program *p = open_without_inits(100);
+  vt_diag d = {0};
+  uint32_t listed = 0, others = 0;
+  CHECK(vt_program_init_params(p, 0, &d) == VT_NAME && message_has(&d, "'bare_0', 'bare_1', "));
+  for (const char *s = d.text; (s = strstr(s, "'bare_")) != NULL; s++) listed++;
+  const char *rest = strstr(d.text, "' and ");
+  CHECK(rest != NULL && sscanf(rest, "' and %u more", &others) == 1);
+  CHECK(strcmp(d.text + strlen(d.text) - 5, " more") == 0);
+  CHECK(listed > 10 && listed + others == 100);
+  vt_program_free(p);
+}
+
 /* ---- tensors that are refused ---- */
 
 static void expect_input_status(vt_program *p, const char *name, vt_tensor t, vt_status want,
@@ -695,6 +750,8 @@ int main(void) {
   unsetenv("VOLTA_BACKEND");
   test_affine_model();
   test_set_and_get_params();
+  test_params_without_init();
+  test_many_params_without_init();
   test_refused_inputs();
   test_input_outside_range_is_refused();
   test_run_needs_all_values();

@@ -19,75 +19,107 @@ struct vt_device_weights {
   uint64_t users;          /* under the lock of the weights */
   pthread_mutex_t loading; /* held while the copy is made */
   int loaded;              /* written before `loading` is released */
-  vt_shared_params *params;
+  vt_shared_buffer *arena;
 };
 
-/* ---- loading one parameter ---- */
+/* ---- loading one tensor ---- */
 
 enum { PIECE_BYTES = 1 << 20 };
 
-/* Where elements go: to shared parameters, or to an execution if `params` is NULL. */
+/* Where the elements of one tensor go: to a shared buffer, or to a value of an execution if
+ * `buffer` is NULL. */
 typedef struct target {
-  vt_shared_params *params;
+  vt_shared_buffer *buffer;
+  uint64_t offset; /* of the tensor in the buffer */
   vt_exec *exec;
-  uint8_t *read, *typed; /* the two pieces, of PIECE_BYTES each */
+  uint32_t value;
 } target;
 
-static vt_status write_piece(const target *to, const vt_plan *p, uint32_t value, uint64_t at,
-                             const void *data, uint64_t bytes, vt_diag *d) {
-  if (to->params == NULL) return vt_exec_write_part(to->exec, value, at, data, bytes, d);
-  return vt_shared_params_write(to->params, p->buffers[value].offset + at, data, bytes, d);
+static vt_status write_piece(const target *to, uint64_t at, const void *data, uint64_t bytes,
+                             vt_diag *d) {
+  if (to->buffer == NULL) return vt_exec_write_part(to->exec, to->value, at, data, bytes, d);
+  return vt_shared_buffer_write(to->buffer, to->offset + at, data, bytes, d);
 }
 
-static vt_status load_elements(const target *to, const vt_plan *p, uint32_t value,
-                               vt_weight_reader *r, vt_diag *d) {
-  const uint32_t have = r->entry->tensor.dtype, want = p->g->values[value].type.dtype;
+/* Reads all elements of a tensor and writes them as type `want`. `read` has two pieces. */
+static vt_status load_elements(vt_weight_reader *r, uint32_t want, uint8_t *read, const target *to,
+                               vt_diag *d) {
+  const uint32_t have = r->entry->tensor.dtype;
   const uint64_t from_bytes = vt_dtype_bytes(have), to_bytes = vt_dtype_bytes(want);
   const uint64_t most = PIECE_BYTES / (from_bytes > to_bytes ? from_bytes : to_bytes);
+  uint8_t *typed = read + PIECE_BYTES;
   for (uint64_t done = 0, n; done < r->entry->count; done += n) {
     n = r->entry->count - done < most ? r->entry->count - done : most;
-    VT_TRY(vt_weight_reader_next(r, to->read, n * from_bytes, d));
-    const uint8_t *data = to->read;
+    VT_TRY(vt_weight_reader_next(r, read, n * from_bytes, d));
     if (have != want) {
-      vt_cast(to->read, 1, have, to->typed, 1, want, (int64_t)n);
-      vt_canonical(to->typed, want, n);
-      data = to->typed;
+      vt_cast(read, 1, have, typed, 1, want, n);
+      vt_canonical(typed, want, n);
     }
-    VT_TRY(write_piece(to, p, value, done * to_bytes, data, n * to_bytes, d));
+    VT_TRY(write_piece(to, done * to_bytes, have != want ? typed : read, n * to_bytes, d));
   }
   return vt_weight_reader_check_end(r, d);
 }
 
-static vt_status fail_no_tensor(const char *name, vt_diag *d) {
+static vt_status load_entry(const vt_weights *w, const vt_weight_entry *e, uint32_t want,
+                            const target *to, vt_diag *d) {
+  vt_weight_reader r;
+  uint8_t *pieces = vt_alloc_raw(w->a, 2 * (size_t)PIECE_BYTES);
+  if (pieces == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
+  vt_status s = vt_weight_reader_open(&w->list, e, &r, d);
+  if (s == VT_OK) {
+    s = load_elements(&r, want, pieces, to, d);
+    vt_weight_reader_close(&r);
+  }
+  vt_alloc_free(w->a, pieces, 2 * (size_t)PIECE_BYTES);
+  return s;
+}
+
+/* VT_TENSOR if the tensor has another shape than the model declares. */
+static vt_status check_shape(const vt_weight_entry *e, const vt_type *want, const vt_dims *dims,
+                             vt_diag *d) {
+  const vt_tensor *t = &e->tensor;
+  char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+  if (t->rank == want->rank && memcmp(t->dim, want->dim, t->rank * sizeof *t->dim) == 0)
+    return VT_OK;
+  vt_type have = {.dtype = t->dtype, .rank = t->rank};
+  memcpy(have.dim, t->dim, sizeof have.dim);
+  return VT_FAIL(d, VT_TENSOR, "'%.100s' is %s in the weights, the model declares %s", e->name,
+                 vt_type_text(dims, &have, x), vt_type_text(dims, want, y));
+}
+
+vt_status vt_weights_load_tensor(const vt_weights *w, const char *name, const vt_type *want,
+                                 const vt_dims *dims, vt_shared_buffer *to, uint64_t offset,
+                                 vt_diag *d) {
+  const vt_weight_entry *e = vt_weight_list_find(&w->list, name);
+  const target at = {.buffer = to, .offset = offset};
+  if (e == NULL) return VT_NAME;
+  VT_TRY(check_shape(e, want, dims, d));
+  return load_entry(w, e, want->dtype, &at, d);
+}
+
+/* ---- loading parameters ---- */
+
+static vt_status find_param(const vt_weights *w, const char *name, const vt_weight_entry **out,
+                            vt_diag *d) {
+  *out = vt_weight_list_find(&w->list, name);
+  if (*out != NULL) return VT_OK;
   return VT_FAIL(d, VT_NAME, "the weights have no tensor for the param '%.100s'", name);
 }
 
-static vt_status load_param(const vt_weights *w, const target *to, const vt_plan *p,
-                            const vt_port *port, vt_diag *d) {
-  const vt_weight_entry *e = vt_weight_list_find(&w->list, port->name);
-  vt_weight_reader r;
-  if (e == NULL) return fail_no_tensor(port->name, d);
-  VT_TRY(vt_weight_reader_open(&w->list, e, &r, d));
-  const vt_status s = load_elements(to, p, port->value, &r, d);
-  vt_weight_reader_close(&r);
-  return s;
-}
-
-/* Loads the parameters of memory class PARAM, of class HOST, or of both. */
-static vt_status load_params(const vt_weights *w, target *to, const vt_plan *p, int device,
-                             int host, vt_diag *d) {
-  vt_status s = VT_OK;
-  to->read = vt_alloc_raw(w->a, 2 * (size_t)PIECE_BYTES);
-  if (to->read == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");
-  to->typed = to->read + PIECE_BYTES;
-  for (uint32_t i = 0; s == VT_OK && i < p->g->n_ports; i++) {
+/* Loads the parameters of class PARAM into `to`, or into `x` if it is NULL; and with `host` those
+ * that stay in host memory into `x`. */
+static vt_status load_params(const vt_weights *w, const vt_plan *p, vt_shared_buffer *to,
+                             vt_exec *x, int host, vt_diag *d) {
+  for (uint32_t i = 0; i < p->g->n_ports; i++) {
     const vt_port *port = &p->g->ports[i];
-    const uint32_t class = p->buffers[port->value].class;
-    if (port->kind == VT_PORT_PARAM && (class == VT_CLASS_HOST ? host : device))
-      s = load_param(w, to, p, port, d);
+    const vt_buffer *b = &p->buffers[port->value];
+    const target at = {.buffer = to, .offset = b->offset, .exec = x, .value = port->value};
+    const vt_weight_entry *e;
+    if (port->kind != VT_PORT_PARAM || (b->class == VT_CLASS_HOST) != host) continue;
+    VT_TRY(find_param(w, port->name, &e, d));
+    VT_TRY(load_entry(w, e, p->g->values[port->value].type.dtype, &at, d));
   }
-  vt_alloc_free(w->a, to->read, 2 * (size_t)PIECE_BYTES);
-  return s;
+  return VT_OK;
 }
 
 /* ---- keys ---- */
@@ -138,10 +170,9 @@ static vt_status make_copy(const vt_weights_load *l, vt_device_weights *c, vt_di
   vt_device *home = NULL;
   const uint64_t bytes = vt_plan_arena_bytes(l->plan, VT_CLASS_PARAM);
   VT_TRY(open_home(l, &home, d));
-  VT_TRY(vt_shared_params_new(home, bytes, l->weights->a, &c->params, d));
-  target to = {.params = c->params};
-  VT_TRY(load_params(l->weights, &to, l->plan, 1, 0, d));
-  VT_TRY(vt_shared_params_seal(c->params, d));
+  VT_TRY(vt_shared_buffer_new(home, bytes, 0, l->weights->a, &c->arena, d));
+  VT_TRY(load_params(l->weights, l->plan, c->arena, NULL, 0, d));
+  VT_TRY(vt_shared_buffer_share(c->arena, d));
   c->loaded = 1;
   return VT_OK;
 }
@@ -159,7 +190,7 @@ void vt_device_weights_release(vt_weights *w, vt_device_weights *c) {
   if (last) unlink_copy(w, c);
   (void)pthread_mutex_unlock(&w->lock);
   if (!last) return;
-  vt_shared_params_free(c->params);
+  vt_shared_buffer_free(c->arena);
   (void)pthread_mutex_destroy(&c->loading);
   vt_alloc_free(w->a, c, sizeof *c);
 }
@@ -198,7 +229,7 @@ static void retire_copy(vt_weights *w, const vt_device_weights *c) {
 
 vt_status vt_device_weights_get(const vt_weights_load *l, vt_device_weights **out, vt_diag *d) {
   *out = NULL;
-  if (!vt_device_can_share_params(l->dev)) return VT_OK;
+  if (!vt_device_can_share_buffers(l->dev)) return VT_OK;
   const vt_hash256 key = key_of(l);
   for (;;) {
     vt_device_weights *c = NULL;
@@ -218,31 +249,23 @@ vt_status vt_device_weights_get(const vt_weights_load *l, vt_device_weights **ou
   }
 }
 
-const vt_shared_params *vt_device_weights_params(const vt_device_weights *c) {
-  return c != NULL ? c->params : NULL;
+const vt_shared_buffer *vt_device_weights_arena(const vt_device_weights *c) {
+  return c != NULL ? c->arena : NULL;
 }
 
 vt_status vt_weights_fill(const vt_weights_load *l, const vt_device_weights *c, vt_exec *x,
                           vt_diag *d) {
-  target to = {.exec = x};
-  if (c != NULL && l->plan->class_bytes[VT_CLASS_HOST] == 0) return VT_OK;
-  return load_params(l->weights, &to, l->plan, c == NULL, 1, d);
+  if (c == NULL) VT_TRY(load_params(l->weights, l->plan, NULL, x, 0, d));
+  return load_params(l->weights, l->plan, NULL, x, 1, d);
 }
 
 vt_status vt_weights_check_shapes(const vt_weights *w, const vt_plan *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->g->n_ports; i++) {
     const vt_port *port = &p->g->ports[i];
-    const vt_type *want = &p->g->values[port->value].type;
-    char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+    const vt_weight_entry *e;
     if (port->kind != VT_PORT_PARAM) continue;
-    const vt_weight_entry *e = vt_weight_list_find(&w->list, port->name);
-    if (e == NULL) return fail_no_tensor(port->name, d);
-    const vt_tensor *t = &e->tensor;
-    if (t->rank == want->rank && memcmp(t->dim, want->dim, t->rank * sizeof *t->dim) == 0) continue;
-    vt_type have = {.dtype = t->dtype, .rank = t->rank};
-    memcpy(have.dim, t->dim, sizeof have.dim);
-    return VT_FAIL(d, VT_TENSOR, "'%.100s' is %s in the weights, the model declares %s", port->name,
-                   vt_type_text(&p->g->dims, &have, x), vt_type_text(&p->g->dims, want, y));
+    VT_TRY(find_param(w, port->name, &e, d));
+    VT_TRY(check_shape(e, &p->g->values[port->value].type, &p->g->dims, d));
   }
   return VT_OK;
 }

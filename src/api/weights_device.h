@@ -24,8 +24,13 @@ typedef struct vt_weights_load {
 vt_status vt_device_weights_get(const vt_weights_load *l, vt_device_weights **out,
                                 vt_diag *d) VT_NODISCARD;
 void vt_device_weights_release(vt_weights *w, vt_device_weights *c);
-/* The parameters to give to vt_exec_new_shared; NULL if `c` is NULL. */
-const vt_shared_params *vt_device_weights_params(const vt_device_weights *c);
+/* The arena of parameters for vt_exec_new_shared; NULL if `c` is NULL. */
+const vt_shared_buffer *vt_device_weights_arena(const vt_device_weights *c);
+/* Loads the tensor `name` as elements of type and shape `want` into a buffer, from byte `offset`
+ * on. Returns VT_NAME and sets no message if the weights have no tensor of this name. */
+vt_status vt_weights_load_tensor(const vt_weights *w, const char *name, const vt_type *want,
+                                 const vt_dims *dims, vt_shared_buffer *to, uint64_t offset,
+                                 vt_diag *d) VT_NODISCARD;
 
 /* Loads into the execution every parameter that is not in `c`, which may be NULL: those that stay
  * in host memory, and all of them without a copy. */

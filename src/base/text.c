@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * text.c - the growing string, and the edit distance for "did you mean", which is 99 if it is
- * above 3. */
+ * text.c - the growing string, and the edit distance and the choice of a name for "did you mean". */
 #include "vt_text.h"
 #include <stdarg.h>
 #include <stdint.h>
@@ -76,7 +75,7 @@ static void add_signed(vt_text *t, int64_t x) {
 /* Formats %s, %u, %llu and %lld, the conversions that printers of graphs and plans use most,
  * without vsnprintf. Returns 0 at any other conversion; a part of the text may have been added by
  * then. */
-static int try_add_common_conversions(vt_text *t, const char *fmt, va_list ap) {
+static int add_common_conversions(vt_text *t, const char *fmt, va_list ap) {
   for (;;) {
     const char *percent = strchr(fmt, '%');
     vt_text_add_bytes(t, fmt, percent != NULL ? (size_t)(percent - fmt) : strlen(fmt));
@@ -103,8 +102,8 @@ static int try_add_common_conversions(vt_text *t, const char *fmt, va_list ap) {
 }
 
 /* Adds all of the formatted text, or nothing if memory runs out. Printing a plan adds tens of
- * thousands of short pieces, and vsnprintf would dominate its time; so try_add_common_conversions
- * is tried first.
+ * thousands of short pieces, and vsnprintf would dominate its time; so add_common_conversions is
+ * tried first.
  */
 void vt_text_add(vt_text *t, const char *fmt, ...) {
   const size_t start = t->n;
@@ -112,7 +111,7 @@ void vt_text_add(vt_text *t, const char *fmt, ...) {
   if (t->failed) return;
   va_start(ap, fmt);
   va_copy(again, ap);
-  if (!try_add_common_conversions(t, fmt, ap) && !t->failed) {
+  if (!add_common_conversions(t, fmt, ap) && !t->failed) {
     t->n = start;
     add_printf(t, fmt, again);
   }
@@ -154,4 +153,18 @@ unsigned vt_text_distance(const char *a, const char *b) {
     }
   }
   return row[nb] <= DISTANCE_LIMIT ? row[nb] : DISTANCE_FAR;
+}
+
+/* Considers a candidate for "did you mean". Its distance is the number of edits that change the
+ * wanted word into it, at most 2 or 3, or fewer for a short word; two swapped letters are two
+ * edits. Among candidates with the same distance, one that is as long as the wanted word wins, then
+ * the first. */
+void vt_suggestion_consider(vt_suggestion *s, const char *candidate) {
+  const size_t n = strlen(s->wanted);
+  const unsigned distance = vt_text_distance(s->wanted, candidate);
+  if (distance > (n < 4 ? n / 2 : n < 9 ? 2 : 3)) return;
+  const unsigned cost = 2 * distance + (strlen(candidate) != n);
+  if (s->best != NULL && cost >= s->cost) return;
+  s->best = candidate;
+  s->cost = cost;
 }

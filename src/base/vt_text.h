@@ -23,4 +23,11 @@ size_t vt_text_digits(char out[20], uint64_t x);
 
 /* Edit distance for "did you mean"; 99 if it is above 3 or if a name has more than 64 bytes. */
 unsigned vt_text_distance(const char *a, const char *b);
+
+/* The best candidate so far for "did you mean". */
+typedef struct vt_suggestion {
+  const char *wanted, *best; /* the unknown word; the best candidate, NULL: none is similar */
+  unsigned cost;             /* distance of `best`, lower is better */
+} vt_suggestion;
+void vt_suggestion_consider(vt_suggestion *s, const char *candidate);
 #endif

@@ -346,7 +346,7 @@ static void read_device_row(const bench *b, uint32_t threads, vt_backend_row *ou
   vt_backend_row_of(&o, out);
 }
 
-static void print_record(const bench *b, const record *r) {
+static void print_record_as_table_line(const bench *b, const record *r) {
   cli_print("%-28s %7u  %-9s %11.1f %11.1f %9.1f %8.1f", r->work, r->threads, r->weights,
             (double)r->ours.best_ns / 1e3, (double)r->ours.median_ns / 1e3,
             rate_per_ns(r->flops, r->ours.best_ns), rate_per_ns(r->bytes, r->ours.best_ns));
@@ -375,7 +375,7 @@ static vt_status report_text(const bench *b) {
   if (b->peer != NULL) cli_print(" %11s %6s", "openblas us", "ratio");
   if (b->peer != NULL) cli_print("  its fastest setting");
   cli_print("\n");
-  for (uint32_t i = 0; i < b->n; i++) print_record(b, &b->records[i]);
+  for (uint32_t i = 0; i < b->n; i++) print_record_as_table_line(b, &b->records[i]);
   return VT_OK;
 }
 

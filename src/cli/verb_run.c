@@ -292,7 +292,8 @@ static vt_status check_outputs_fit_format(const cli_args *a, const cli_job *j, c
   return VT_OK;
 }
 
-static vt_status write_metrics(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
+static vt_status write_metrics_and_trace(const cli_args *a, const cli_job *j, vt_program *p,
+                                         cli_error *e) {
   const char *metrics = cli_flag_value(a, "metrics"), *trace = cli_flag_value(a, "trace");
   if (metrics != NULL) VT_TRY(cli_metrics_write(metrics, j, p, e));
   return trace != NULL ? cli_trace_write(trace, j, p, e) : VT_OK;
@@ -306,7 +307,7 @@ static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
   if (s == VT_OK) s = cli_params_save(j, p, cli_flag_value(a, "save-params"), e);
   if (s == VT_OK) s = cli_job_run(j, p, e);
   if (s == VT_OK) print_run_cost(p);
-  if (s == VT_OK) s = write_metrics(a, j, p, e);
+  if (s == VT_OK) s = write_metrics_and_trace(a, j, p, e);
   if (s == VT_OK) s = report_run(a, j, p, e);
   vt_program_free(p);
   return s;

@@ -40,19 +40,19 @@ vt_status vt_archive_new(const vt_alloc *alloc, vt_archive **out, vt_diag *d) VT
 vt_status vt_archive_add(vt_archive *ar, const char *name, const vt_tensor *like, void **out_data,
                          vt_diag *d) VT_NODISCARD;
 
-/* Checks the bytes of a bool tensor: VT_FORMAT names the first one that is neither 0 nor 1.
- * `file_position` is the position of p[0] in the file. */
-vt_status vt_archive_check_bools(const uint8_t *p, uint64_t n, uint64_t file_position,
+/* Checks the bytes of a bool tensor: VT_FORMAT names the first one that is neither 0 nor 1. `at` is
+ * the position of p[0] in the file. */
+vt_status vt_archive_check_bools(const uint8_t *p, uint64_t n, uint64_t at,
                                  vt_diag *d) VT_NODISCARD;
 
 /* Checks type, shape and data of a tensor before it is written; writes its size in bytes to
  * `out_bytes`. */
 vt_status vt_archive_check_tensor(const vt_tensor *t, const char *name, uint64_t *out_bytes,
                                   vt_diag *d) VT_NODISCARD;
-/* Copies tensor data from byte `offset` to `piece`, at most `room` bytes, with NaN canonical.
- * Returns the number of bytes. `room` must be a multiple of 8, so that no element is split. */
-size_t vt_archive_copy_canonical_piece(const vt_tensor *t, uint64_t bytes, uint64_t offset,
-                                       uint8_t *piece, size_t room);
+/* Copies tensor data from byte `at` to `piece`, at most `room` bytes, with NaN canonical. Returns
+ * the number of bytes. `room` must be a multiple of 8, so that no element is split. */
+size_t vt_archive_copy_canonical_piece(const vt_tensor *t, uint64_t bytes, uint64_t at, uint8_t *piece,
+                             size_t room);
 /* Writes the data of a checked tensor to a file, with NaN canonical. The caller's data does not
  * change. */
 vt_status vt_archive_write_data(vt_file_writer *w, const vt_tensor *t, uint64_t bytes,
@@ -82,15 +82,27 @@ typedef struct vt_item {
 } vt_item;
 /* Checks `n` tensors and their names and lists them in ascending order of the names. `reserved` is
  * a name that the format uses itself and refuses for tensors, or NULL. */
-vt_status vt_archive_check_and_sort_items(uint32_t n, const char *const *names,
-                                          const vt_tensor *tensors, const char *reserved,
-                                          vt_alloc a, vt_item *out, vt_diag *d) VT_NODISCARD;
+vt_status vt_archive_check_and_sort_items(uint32_t n, const char *const *names, const vt_tensor *tensors,
+                                const char *reserved, vt_alloc a, vt_item *out,
+                                vt_diag *d) VT_NODISCARD;
 
 /* A reader of one format: parses the whole file `src` and adds its tensors to the empty archive. */
 typedef vt_status vt_reader_fn(vt_archive *ar, const vt_source *src, vt_diag *d);
 vt_reader_fn vt_npy_parse, vt_npz_parse, vt_safetensors_parse, vt_idx_parse;
-/* Reads an npy file of `file_size` bytes from a stream and adds its tensor under `name`. */
-vt_status vt_npy_read(vt_archive *ar, const char *name, vt_stream *s, uint64_t file_size,
+/* The header of an npy file. */
+typedef struct vt_npy_header {
+  vt_tensor type;   /* type and shape, without data */
+  uint64_t bytes;   /* bytes of the elements, which end the file */
+  int big, fortran; /* 1: elements are big-endian; 1: elements are in column-major order */
+} vt_npy_header;
+/* Reads the header of an npy file of `n` bytes, after which the stream is at the elements; then
+ * the elements, which are put in order and added as a tensor under `name`. */
+vt_status vt_npy_read_header(vt_arena *scratch, vt_stream *s, uint64_t n, vt_npy_header *out,
+                             vt_diag *d) VT_NODISCARD;
+vt_status vt_npy_read_data(vt_archive *ar, const char *name, vt_stream *s, const vt_npy_header *h,
+                           vt_diag *d) VT_NODISCARD;
+/* Both: reads an npy file of `n` bytes from a stream and adds its tensor under `name`. */
+vt_status vt_npy_read(vt_archive *ar, const char *name, vt_stream *s, uint64_t n,
                       vt_diag *d) VT_NODISCARD;
 
 /* Writes the bytes that precede the data in an npy file; VT_UNSUPPORTED for a type that npy does

@@ -18,6 +18,9 @@ typedef struct layer_call {
 } layer_call;
 typedef vt_status layer_fn(const layer_call *c, uint32_t *out);
 
+/* The order of the axes of a weight. */
+enum { LAYOUT_IN_OUT, LAYOUT_OUT_IN };
+
 /* ---- the table ---- */
 
 typedef enum arg_kind {
@@ -27,6 +30,7 @@ typedef enum arg_kind {
   ARG_REAL,
   ARG_INTS,
   ARG_VALUE,
+  ARG_LAYOUT,
   ARG_INIT
 } arg_kind;
 typedef struct layer_arg {
@@ -42,6 +46,7 @@ typedef struct layer_arg {
 #define VT_C_REAL double
 #define VT_C_INTS vt_attr_list
 #define VT_C_VALUE uint32_t
+#define VT_C_LAYOUT int64_t
 #define VT_C_INIT vt_init_spec
 
 #define VT_NEED(layer, kind, field) VT_C_##kind field;
@@ -159,6 +164,15 @@ static vt_status parse_value_arg(vt_parser *p, uint32_t *out) {
   return VT_OK;
 }
 
+static vt_status parse_layout(vt_parser *p, int64_t *out) {
+  char found[VT_TOKEN_TEXT];
+  if (!vt_token_is(&p->tok, "in_out") && !vt_token_is(&p->tok, "out_in"))
+    return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "expected the layout in_out or out_in, found %s",
+                      vt_token_text(&p->tok, found));
+  *out = vt_token_is(&p->tok, "out_in") ? LAYOUT_OUT_IN : LAYOUT_IN_OUT;
+  return vt_parse_advance(p);
+}
+
 static vt_status parse_arg_value(vt_parser *p, const layer_arg *a, any_args *args) {
   void *place = (unsigned char *)args + a->offset;
   switch (a->kind) {
@@ -174,6 +188,8 @@ static vt_status parse_arg_value(vt_parser *p, const layer_arg *a, any_args *arg
       return vt_parse_int_list(p, place);
     case ARG_VALUE:
       return parse_value_arg(p, place);
+    case ARG_LAYOUT:
+      return parse_layout(p, place);
     case ARG_INIT:
       return vt_parse_init(p, place);
   }
@@ -255,15 +271,15 @@ static vt_status add_node(const layer_call *c, uint32_t op, const uint32_t *in, 
 static vt_status add_param(const layer_call *c, const char *part, uint32_t rank, const int64_t *dim,
                            const vt_init_spec *init, uint32_t *out) {
   char full[VT_NAME_MAX + 1];
-  vt_type t = {.dtype = VT_DTYPE_F32, .rank = rank};
+  vt_param_spec spec = {.type = {.dtype = VT_DTYPE_F32, .rank = rank}, .init = *init};
   for (uint32_t i = 0; i < rank; i++) {
-    t.dim[i] = dim[i];
+    spec.type.dim[i] = dim[i];
     if (!vt_dim_is_symbolic(dim[i]) && (dim[i] < 0 || dim[i] > VT_DIM_MAX))
       return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "the layer '%s' would need a dimension of %lld",
                         c->name, (long long)dim[i]);
   }
   VT_TRY(vt_scope_full_name(c->p, &c->at, c->name, part, full));
-  return vt_parse_add_param(c->p, &c->at, full, &t, init, out);
+  return vt_parse_add_param(c->p, &c->at, full, &spec, out);
 }
 
 static vt_init_spec init_without_args(const char *name) {
@@ -284,29 +300,68 @@ static vt_status operand_last_dim(const layer_call *c, int64_t *out) {
   return VT_OK;
 }
 
+/* ---- weights of products ---- */
+
+static vt_status add_transpose(const layer_call *c, uint32_t x, vt_attr_list perm, uint32_t *out) {
+  const vt_attr_perm attrs = {.size = sizeof attrs, .perm = perm};
+  return add_node(c, VT_OP_transpose, &x, 1, &attrs, out);
+}
+
+/* Makes an initialiser that reads fans from the shape read them from [out, in]. */
+static vt_status read_fans_out_in(const layer_call *c, vt_init_spec *init) {
+  if (init->info->attrs != &vt_attr_group_fan) return VT_OK;
+  vt_attr_fan *attrs = vt_arena_copy(&c->p->arena, init->attrs, sizeof *attrs);
+  if (attrs == NULL) return vt_parse_fail_nomem(c->p);
+  attrs->out_in = 1;
+  init->attrs = attrs;
+  return VT_OK;
+}
+
+/* The right operand of a product, which is [in, out] for the op. */
+typedef struct weight {
+  const char *part; /* of the parameter's name: ".q.weight" */
+  int64_t in, out;
+  int64_t layout;           /* order of the two axes in the parameter */
+  const vt_init_spec *init; /* initialiser that the layer was given */
+} weight;
+
+/* Declares a weight and writes the value [in, out]. For a parameter [out, in] that is its
+ * transpose, which costs nothing at run time where the planner makes it a view. */
+static vt_status add_weight(const layer_call *c, const weight *w, uint32_t *out) {
+  const vt_attr_list swap = {.n = 2, .v = {1, 0}};
+  vt_init_spec init = weight_init_or_default(w->init);
+  if (w->layout == LAYOUT_IN_OUT)
+    return add_param(c, w->part, 2, (const int64_t[]){w->in, w->out}, &init, out);
+  VT_TRY(read_fans_out_in(c, &init));
+  VT_TRY(add_param(c, w->part, 2, (const int64_t[]){w->out, w->in}, &init, out));
+  return add_transpose(c, *out, swap, out);
+}
+
 /* A linear projection x @ weight + bias. */
 typedef struct projection {
   const char *part;         /* prefix of the two parameters' names: "" or ".q" */
   int64_t in, out;          /* widths of x and of the result */
   int64_t bias;             /* 1: the projection has a bias */
+  int64_t layout;           /* order of the axes of the weight */
   const vt_init_spec *init; /* initialiser of the weight */
 } projection;
 static vt_status add_projection(const layer_call *c, const projection *j, uint32_t x,
                                 uint32_t *out) {
-  char weight[32], bias[32];
-  const vt_init_spec normal = weight_init_or_default(j->init), zeros = init_without_args("zeros");
-  const int64_t shape[2] = {j->in, j->out};
+  char name[32], bias[32];
+  const vt_init_spec zeros = init_without_args("zeros");
+  const weight w = {name, j->in, j->out, j->layout, j->init};
   uint32_t in[3] = {x};
-  snprintf(weight, sizeof weight, "%s.weight", j->part);
+  snprintf(name, sizeof name, "%s.weight", j->part);
   snprintf(bias, sizeof bias, "%s.bias", j->part);
-  VT_TRY(add_param(c, weight, 2, shape, &normal, &in[1]));
+  VT_TRY(add_weight(c, &w, &in[1]));
   if (j->bias) VT_TRY(add_param(c, bias, 1, &j->out, &zeros, &in[2]));
   return add_node(c, VT_OP_linear, in, j->bias ? 3 : 2, NULL, out);
 }
 
 static vt_status build_linear(const layer_call *c, uint32_t *out) {
   const linear_args *a = c->args;
-  projection j = {.part = "", .out = a->out, .bias = a->bias, .init = &a->init};
+  projection j = {
+      .part = "", .out = a->out, .bias = a->bias, .layout = a->layout, .init = &a->init};
   VT_TRY(operand_last_dim(c, &j.in));
   return add_projection(c, &j, c->x, out);
 }
@@ -420,8 +475,8 @@ static vt_status add_reshape(const layer_call *c, uint32_t x, const int64_t *dim
 }
 
 static vt_status add_head_transpose(const layer_call *c, uint32_t x, uint32_t *out) {
-  const vt_attr_perm attrs = {.size = sizeof attrs, .perm = {.n = 4, .v = {0, 2, 1, 3}}};
-  return add_node(c, VT_OP_transpose, &x, 1, &attrs, out);
+  const vt_attr_list swap = {.n = 4, .v = {0, 2, 1, 3}};
+  return add_transpose(c, x, swap, out);
 }
 
 /* Projects x to (B, T, heads*d) and splits it into heads: (B, heads, T, d). */
@@ -464,7 +519,7 @@ static vt_status merge_heads_and_project(const layer_call *c, uint32_t x, uint32
   const attention_args *a = c->args;
   const int64_t width = c->type.dim[2];
   const vt_init_spec *init = a->out_init.info != NULL ? &a->out_init : &a->init;
-  const projection o = {".o", width, width, a->bias, init};
+  const projection o = {".o", width, width, a->bias, a->layout, init};
   VT_TRY(add_head_transpose(c, x, &x));
   VT_TRY(add_reshape(c, x, c->type.dim, 3, &x));
   return add_projection(c, &o, x, out);
@@ -494,9 +549,9 @@ static vt_status build_attention(const layer_call *c, uint32_t *out) {
   int64_t d = 0, kv = 0;
   VT_TRY(head_widths(c, a->heads, kv_heads, &d, &kv));
   const int64_t width = c->type.dim[2];
-  const projection q = {".q", width, width, a->bias, &a->init};
-  const projection k = {".k", width, kv, a->bias, &a->init};
-  const projection v = {".v", width, kv, a->bias, &a->init};
+  const projection q = {".q", width, width, a->bias, a->layout, &a->init};
+  const projection k = {".k", width, kv, a->bias, a->layout, &a->init};
+  const projection v = {".v", width, kv, a->bias, a->layout, &a->init};
   const vt_attr_attention attrs = {
       .size = sizeof attrs, .causal = a->causal, .order = VT_ORDER_FMA256, .window = a->window};
   uint32_t in[5], n = 3, x = 0;
@@ -513,21 +568,23 @@ static vt_status build_attention(const layer_call *c, uint32_t *out) {
 typedef struct cell {
   uint32_t op;
   int64_t gates, hidden, bias; /* number of gates; width of the state; 1: the cell has biases */
+  int64_t layout;              /* order of the axes of the weights */
   const vt_init_spec *init;    /* initialiser of the weights */
   const void *attrs;           /* attributes of the op */
 } cell;
 
 static vt_status build_recurrent_cell(const layer_call *c, const cell *k, uint32_t *out) {
-  const vt_init_spec init = weight_init_or_default(k->init), zeros = init_without_args("zeros");
+  const vt_init_spec zeros = init_without_args("zeros");
   uint32_t in[5] = {c->x};
   int64_t width = 0;
   VT_TRY(operand_last_dim(c, &width));
   if (k->hidden > VT_DIM_MAX / k->gates)
     return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "hidden=%lld is too wide", (long long)k->hidden);
   const int64_t wide = k->gates * k->hidden;
-  const int64_t shape[2] = {width, wide}, state[2] = {k->hidden, wide};
-  VT_TRY(add_param(c, ".weight", 2, shape, &init, &in[1]));
-  VT_TRY(add_param(c, ".state_weight", 2, state, &init, &in[2]));
+  const weight w = {".weight", width, wide, k->layout, k->init};
+  const weight u = {".state_weight", k->hidden, wide, k->layout, k->init};
+  VT_TRY(add_weight(c, &w, &in[1]));
+  VT_TRY(add_weight(c, &u, &in[2]));
   if (k->bias) {
     VT_TRY(add_param(c, ".bias", 1, &wide, &zeros, &in[3]));
     VT_TRY(add_param(c, ".state_bias", 1, &wide, &zeros, &in[4]));
@@ -543,20 +600,20 @@ static vt_status build_rnn(const layer_call *c, uint32_t *out) {
   const rnn_args *a = c->args;
   const vt_attr_rnn attrs = {
       .size = sizeof attrs, .direction = direction_word(a->reverse), .activation = VT_WORD_tanh};
-  const cell k = {VT_OP_rnn, 1, a->hidden, a->bias, &a->init, &attrs};
+  const cell k = {VT_OP_rnn, 1, a->hidden, a->bias, a->layout, &a->init, &attrs};
   return build_recurrent_cell(c, &k, out);
 }
 
 static vt_status build_lstm(const layer_call *c, uint32_t *out) {
   const lstm_args *a = c->args;
   const vt_attr_lstm attrs = {.size = sizeof attrs, .direction = direction_word(a->reverse)};
-  const cell k = {VT_OP_lstm, 4, a->hidden, a->bias, &a->init, &attrs};
+  const cell k = {VT_OP_lstm, 4, a->hidden, a->bias, a->layout, &a->init, &attrs};
   return build_recurrent_cell(c, &k, out);
 }
 
 static vt_status build_gru(const layer_call *c, uint32_t *out) {
   const gru_args *a = c->args;
   const vt_attr_gru attrs = {.size = sizeof attrs, .direction = direction_word(a->reverse)};
-  const cell k = {VT_OP_gru, 3, a->hidden, a->bias, &a->init, &attrs};
+  const cell k = {VT_OP_gru, 3, a->hidden, a->bias, a->layout, &a->init, &attrs};
   return build_recurrent_cell(c, &k, out);
 }

@@ -32,9 +32,8 @@ typedef struct cursor {
 } cursor;
 
 typedef struct header {
-  vt_tensor type;                         /* type and shape, without data */
+  vt_npy_header facts;
   int seen_descr, seen_order, seen_shape; /* number of times that each key was read */
-  int big, fortran; /* 1: elements are big-endian; 1: elements are in column-major order */
 } header;
 
 static void skip_space(cursor *c) {
@@ -49,7 +48,7 @@ static vt_status fail_expected(const cursor *c, const char *what) {
 }
 
 /* Reads the character `ch` and the space around it. */
-static vt_status expect_char(cursor *c, char ch, const char *what) {
+static vt_status read_char(cursor *c, char ch, const char *what) {
   skip_space(c);
   if (peek(c) != ch) return fail_expected(c, what);
   c->at++;
@@ -98,8 +97,8 @@ static vt_status read_descr(cursor *c, header *h) {
   const int wide = vt_dtype_bytes(dtype) > 1;
   if (dtype == 0 || strchr(wide ? "<>=" : "<>=|", s[0]) == NULL || s[0] == '\0')
     return fail_unsupported_type(c, at, s, n);
-  h->type.dtype = dtype;
-  h->big = wide && s[0] == '>';
+  h->facts.type.dtype = dtype;
+  h->facts.big = wide && s[0] == '>';
   return VT_OK;
 }
 
@@ -120,17 +119,17 @@ static vt_status read_dim(cursor *c, header *h) {
     if (!vt_i64_mul(v, 10, &v) || !vt_i64_add(v, peek(c) - '0', &v))
       return VT_FAIL(c->d, VT_LIMIT, "the npy dimension at byte %zu is too large", start);
   if (c->at == start) return fail_expected(c, "a whole number");
-  if (h->type.rank == VT_MAX_RANK)
+  if (h->facts.type.rank == VT_MAX_RANK)
     return VT_FAIL(c->d, VT_LIMIT, "the npy array has more than %d dimensions (byte %zu)",
                    VT_MAX_RANK, start);
-  h->type.dim[h->type.rank++] = v;
+  h->facts.type.dim[h->facts.type.rank++] = v;
   return VT_OK;
 }
 
 /* Reads the shape, a tuple: (), (3,), (3, 4) or (3, 4,). A single number needs the comma, as in
  * Python. */
 static vt_status read_shape(cursor *c, header *h) {
-  VT_TRY(expect_char(c, '(', "'('"));
+  VT_TRY(read_char(c, '(', "'('"));
   int comma = 1;
   while (peek(c) != ')') {
     if (!comma) return fail_expected(c, "',' or ')'");
@@ -140,7 +139,7 @@ static vt_status read_shape(cursor *c, header *h) {
     c->at += (size_t)comma;
     skip_space(c);
   }
-  if (h->type.rank == 1 && !comma) return fail_expected(c, "',' after a single dimension");
+  if (h->facts.type.rank == 1 && !comma) return fail_expected(c, "',' after a single dimension");
   c->at++;
   return VT_OK;
 }
@@ -156,14 +155,14 @@ static vt_status read_key_and_value(cursor *c, header *h) {
   const char *key;
   size_t n;
   VT_TRY(read_string(c, &key, &n));
-  VT_TRY(expect_char(c, ':', "':'"));
+  VT_TRY(read_char(c, ':', "':'"));
   if (text_equals(key, n, "descr")) {
     VT_TRY(check_key_once(c, at, &h->seen_descr));
     return read_descr(c, h);
   }
   if (text_equals(key, n, "fortran_order")) {
     VT_TRY(check_key_once(c, at, &h->seen_order));
-    return read_bool(c, &h->fortran);
+    return read_bool(c, &h->facts.fortran);
   }
   if (text_equals(key, n, "shape")) {
     VT_TRY(check_key_once(c, at, &h->seen_shape));
@@ -174,7 +173,7 @@ static vt_status read_key_and_value(cursor *c, header *h) {
 }
 
 static vt_status parse_header(cursor *c, header *h) {
-  VT_TRY(expect_char(c, '{', "'{'"));
+  VT_TRY(read_char(c, '{', "'{'"));
   int comma = 1;
   while (peek(c) != '}') {
     if (!comma) return fail_expected(c, "',' or '}'");
@@ -202,8 +201,8 @@ static void copy_byte_swapped(uint8_t *to, const uint8_t *from, size_t size) {
   for (size_t i = 0; i < size; i++) to[i] = from[size - 1 - i];
 }
 
-static void copy_element(uint8_t *to, const uint8_t *from, size_t size, int big_endian) {
-  if (big_endian)
+static void copy_element(uint8_t *to, const uint8_t *from, size_t size, int big) {
+  if (big)
     copy_byte_swapped(to, from, size);
   else
     memcpy(to, from, size);
@@ -211,8 +210,8 @@ static void copy_element(uint8_t *to, const uint8_t *from, size_t size, int big_
 
 /* Copies column-major elements in row-major order. It steps through the row-major indices and
  * computes for each the offset in the file, where the first index varies fastest. */
-static void copy_column_to_row_major(uint8_t *to, const uint8_t *from, const header *h,
-                                     uint64_t count) {
+static void copy_column_major(uint8_t *to, const uint8_t *from, const vt_npy_header *h,
+                              uint64_t count) {
   const vt_tensor *t = &h->type;
   const size_t size = (size_t)vt_dtype_bytes(t->dtype);
   int64_t index[VT_MAX_RANK] = {0};
@@ -232,10 +231,10 @@ static void copy_column_to_row_major(uint8_t *to, const uint8_t *from, const hea
   }
 }
 
-static void copy_reordered_data(uint8_t *to, const uint8_t *from, const header *h, uint64_t count) {
+static void copy_data(uint8_t *to, const uint8_t *from, const vt_npy_header *h, uint64_t count) {
   const size_t size = (size_t)vt_dtype_bytes(h->type.dtype);
   if (h->fortran) {
-    copy_column_to_row_major(to, from, h, count);
+    copy_column_major(to, from, h, count);
   } else {
     for (uint64_t i = 0; i < count; i++) copy_byte_swapped(to + i * size, from + i * size, size);
   }
@@ -245,10 +244,10 @@ static void copy_reordered_data(uint8_t *to, const uint8_t *from, const header *
 
 enum { HEADER_LIMIT = 1024 * 1024 };
 
-/* Finds the begin and the end of the header from the first `have` bytes of the file, which has
- * `file_size` bytes. */
-static vt_status find_header_range(const uint8_t *p, size_t have, uint64_t file_size,
-                                   size_t *out_begin, size_t *out_end, vt_diag *d) {
+/* Finds the begin and the end of the header from the first `have` bytes of the file, which has `n`
+ * bytes. */
+static vt_status find_header_range(const uint8_t *p, size_t have, uint64_t n, size_t *out_begin,
+                                   size_t *out_end, vt_diag *d) {
   if (have < 10)
     return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, inside its head", have);
   if (memcmp(p, "\x93NUMPY", 6) != 0) return VT_FAIL(d, VT_FORMAT, "this is not a npy file");
@@ -259,9 +258,9 @@ static vt_status find_header_range(const uint8_t *p, size_t have, uint64_t file_
     return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %zu, inside its head", have);
   size_t length = p[8] | (size_t)p[9] << 8;
   if (begin == 12) length |= (size_t)p[10] << 16 | (size_t)p[11] << 24;
-  if (length > file_size - begin)
+  if (length > n - begin)
     return VT_FAIL(d, VT_FORMAT, "the npy header at byte %zu declares %zu bytes, but %llu are left",
-                   begin, length, (unsigned long long)(file_size - begin));
+                   begin, length, (unsigned long long)(n - begin));
   if (length > HEADER_LIMIT)
     return VT_FAIL(d, VT_LIMIT, "the npy header of %zu bytes is over the limit of %d", length,
                    HEADER_LIMIT);
@@ -270,36 +269,34 @@ static vt_status find_header_range(const uint8_t *p, size_t have, uint64_t file_
   return VT_OK;
 }
 
-static vt_status check_size(const header *h, uint64_t file_size, size_t data_begin,
-                            uint64_t *out_bytes, vt_diag *d) {
-  uint64_t bytes;
-  if (vt_tensor_bytes(&h->type, NULL, &bytes, NULL) != VT_OK)
+/* Checks that exactly the elements follow the header, which ends at byte `begin` of `n`. */
+static vt_status check_size(vt_npy_header *h, uint64_t n, size_t begin, vt_diag *d) {
+  if (vt_tensor_bytes(&h->type, NULL, &h->bytes, NULL) != VT_OK)
     return VT_FAIL(d, VT_LIMIT, "the shape before byte %zu needs more bytes than can be addressed",
-                   data_begin);
-  const uint64_t left = file_size - data_begin;
-  if (left < bytes)
+                   begin);
+  const uint64_t left = n - begin;
+  if (left < h->bytes)
     return VT_FAIL(d, VT_FORMAT, "the npy file ends at byte %llu, %llu bytes short of its shape",
-                   (unsigned long long)file_size, (unsigned long long)(bytes - left));
-  if (left > bytes)
+                   (unsigned long long)n, (unsigned long long)(h->bytes - left));
+  if (left > h->bytes)
     return VT_FAIL(d, VT_FORMAT, "the npy file goes on after its data at byte %llu",
-                   (unsigned long long)(data_begin + bytes));
-  *out_bytes = bytes;
+                   (unsigned long long)(begin + h->bytes));
   return VT_OK;
 }
 
 /* Reads and parses the header. The text is placed at its file position in a separate buffer, so
  * that positions in the buffer are positions in the file. */
-static vt_status read_header(vt_archive *ar, vt_stream *s, uint64_t file_size, header *h,
+static vt_status read_header(vt_arena *scratch, vt_stream *s, uint64_t n, header *h,
                              size_t *out_end, vt_diag *d) {
   uint8_t head[12];
   cursor c = {.d = d};
-  size_t have = file_size < 10 ? (size_t)file_size : 10, more;
+  size_t have = n < 10 ? (size_t)n : 10, more;
   VT_TRY(vt_stream_read(s, head, have, d));
-  more = have == 10 && head[6] > 1 ? (file_size < 12 ? (size_t)file_size : 12) - have : 0;
+  more = have == 10 && head[6] > 1 ? (n < 12 ? (size_t)n : 12) - have : 0;
   VT_TRY(vt_stream_read(s, head + have, more, d));
   have += more;
-  VT_TRY(find_header_range(head, have, file_size, &c.at, &c.end, d));
-  uint8_t *text = vt_arena_array(&ar->arena, c.end, 1);
+  VT_TRY(find_header_range(head, have, n, &c.at, &c.end, d));
+  uint8_t *text = vt_arena_array(scratch, c.end, 1);
   if (text == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the header of a npy file");
   VT_TRY(vt_stream_read(s, text + c.at, c.end - c.at, d));
   c.p = text;
@@ -307,29 +304,40 @@ static vt_status read_header(vt_archive *ar, vt_stream *s, uint64_t file_size, h
   return parse_header(&c, h);
 }
 
+vt_status vt_npy_read_header(vt_arena *scratch, vt_stream *s, uint64_t n, vt_npy_header *out,
+                             vt_diag *d) {
+  header h = {.seen_descr = 0};
+  size_t end = 0;
+  VT_TRY(read_header(scratch, s, n, &h, &end, d));
+  VT_TRY(check_size(&h.facts, n, end, d));
+  *out = h.facts;
+  return VT_OK;
+}
+
 /* Reads data that is big-endian or column-major, through a buffer of the same size. */
-static vt_status read_reordered(vt_archive *ar, vt_stream *s, const header *h, void *data,
-                                uint64_t bytes, vt_diag *d) {
-  const size_t held = bytes != 0 ? (size_t)bytes : 1;
+static vt_status read_reordered(vt_archive *ar, vt_stream *s, const vt_npy_header *h, void *data,
+                                vt_diag *d) {
+  const size_t held = h->bytes != 0 ? (size_t)h->bytes : 1;
   uint8_t *raw = ar->a.resize(ar->a.user, NULL, 0, held);
   if (raw == NULL) return VT_FAIL(d, VT_NOMEM, "no memory to put a npy array in order");
-  const vt_status status = vt_archive_read_data(s, &h->type, raw, bytes, d);
-  if (status == VT_OK) copy_reordered_data(data, raw, h, bytes / vt_dtype_bytes(h->type.dtype));
+  const vt_status status = vt_archive_read_data(s, &h->type, raw, h->bytes, d);
+  if (status == VT_OK) copy_data(data, raw, h, h->bytes / vt_dtype_bytes(h->type.dtype));
   vt_alloc_free(ar->a, raw, held);
   return status;
 }
 
-vt_status vt_npy_read(vt_archive *ar, const char *name, vt_stream *s, uint64_t file_size,
-                      vt_diag *d) {
-  header h = {.big = 0};
-  size_t end = 0;
-  uint64_t bytes = 0;
+vt_status vt_npy_read_data(vt_archive *ar, const char *name, vt_stream *s, const vt_npy_header *h,
+                           vt_diag *d) {
   void *data;
-  VT_TRY(read_header(ar, s, file_size, &h, &end, d));
-  VT_TRY(check_size(&h, file_size, end, &bytes, d));
-  VT_TRY(vt_archive_add(ar, name, &h.type, &data, d));
-  if (h.fortran || h.big) return read_reordered(ar, s, &h, data, bytes, d);
-  return vt_archive_read_data(s, &h.type, data, bytes, d);
+  VT_TRY(vt_archive_add(ar, name, &h->type, &data, d));
+  if (h->fortran || h->big) return read_reordered(ar, s, h, data, d);
+  return vt_archive_read_data(s, &h->type, data, h->bytes, d);
+}
+
+vt_status vt_npy_read(vt_archive *ar, const char *name, vt_stream *s, uint64_t n, vt_diag *d) {
+  vt_npy_header h;
+  VT_TRY(vt_npy_read_header(&ar->arena, s, n, &h, d));
+  return vt_npy_read_data(ar, name, s, &h, d);
 }
 
 vt_status vt_npy_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {

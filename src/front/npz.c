@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>
+#include "vt_num.h"
+#include "weight_list.h"
 #include "zip.h"
 
 static const char suffix[] = ".npy";
@@ -45,17 +47,82 @@ static vt_status read_member(vt_archive *ar, const vt_source *src, const vt_memb
   return prefix_failure_with_member(m, status, &why, d);
 }
 
-vt_status vt_npz_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
-  vt_zip zip;
+static vt_status open_directory(vt_archive *ar, const vt_source *src, vt_zip *out, vt_diag *d) {
   uint64_t total = 0;
-  ar->format = "npz";
-  VT_TRY(vt_zip_open(ar, src, &zip, d));
-  for (uint32_t i = 0; i < zip.count; i++)
-    if (!vt_size_add(total, zip.members[i].size, &total) || total > VT_ARCHIVE_FILE_LIMIT)
+  VT_TRY(vt_zip_open(ar, src, out, d));
+  for (uint32_t i = 0; i < out->count; i++)
+    if (!vt_size_add(total, out->members[i].size, &total) || total > VT_ARCHIVE_FILE_LIMIT)
       return VT_FAIL(d, VT_LIMIT, "the npz file unpacks to more than the %llu bytes accepted",
                      (unsigned long long)VT_ARCHIVE_FILE_LIMIT);
+  return VT_OK;
+}
+
+vt_status vt_npz_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
+  vt_zip zip;
+  ar->format = "npz";
+  VT_TRY(open_directory(ar, src, &zip, d));
   for (uint32_t i = 0; i < zip.count; i++) VT_TRY(read_member(ar, src, &zip.members[i], d));
   return VT_OK;
+}
+
+/* ---- listing, without reading the elements ---- */
+
+/* A member that is being listed. */
+typedef struct listing {
+  vt_weight_list *list;
+  vt_archive *ar; /* scratch: owns the directory and the headers */
+  const vt_member *m;
+  vt_stream s; /* the content of the member */
+  vt_weight_entry e;
+} listing;
+
+/* Reads an array whose elements are in another order than in memory, and moves its data from the
+ * scratch archive to the list. */
+static vt_status list_in_memory(listing *x, const vt_npy_header *h, vt_diag *d) {
+  VT_TRY(vt_npy_read_data(x->ar, x->e.name, &x->s, h, d));
+  VT_TRY(vt_zip_check_member(x->m, &x->s, d));
+  const vt_entry *read = &x->ar->entries[x->ar->count - 1];
+  x->e.tensor = read->tensor;
+  vt_canonical(x->e.tensor.data, x->e.tensor.dtype, read->count);
+  VT_TRY(vt_weight_list_add(x->list, &x->e, d));
+  x->ar->count--;
+  return VT_OK;
+}
+
+static vt_status list_array(listing *x, vt_diag *d) {
+  vt_npy_header h;
+  VT_TRY(vt_npy_read_header(&x->ar->arena, &x->s, x->m->size, &h, d));
+  if (h.big || h.fortran) return list_in_memory(x, &h, d);
+  x->e.tensor = h.type;
+  x->e.begin = x->m->begin;
+  x->e.end = x->m->end;
+  x->e.skip = x->s.given;
+  x->e.packing = x->s.unpacker != NULL ? VT_STREAM_DEFLATE : VT_STREAM_PLAIN;
+  x->e.crc = x->m->crc;
+  x->e.has_crc = 1;
+  return vt_weight_list_add(x->list, &x->e, d);
+}
+
+static vt_status list_member(vt_weight_list *l, uint32_t file, vt_archive *ar, const vt_member *m,
+                             vt_diag *d) {
+  listing x = {.list = l, .ar = ar, .m = m, .e = {.file = file}};
+  vt_diag why = {.code = VT_OK};
+  VT_TRY(array_name(ar, m, &x.e.name, d));
+  VT_TRY(vt_zip_open_member(ar, &l->files[file].src, m, &x.s, d));
+  const vt_status status = list_array(&x, &why);
+  vt_stream_close(&x.s);
+  return prefix_failure_with_member(m, status, &why, d);
+}
+
+vt_status vt_npz_list(vt_weight_list *l, uint32_t file, vt_diag *d) {
+  vt_archive *ar = NULL;
+  vt_zip zip = {.count = 0};
+  VT_TRY(vt_archive_new(&l->a, &ar, d));
+  vt_status s = open_directory(ar, &l->files[file].src, &zip, d);
+  for (uint32_t i = 0; s == VT_OK && i < zip.count; i++)
+    s = list_member(l, file, ar, &zip.members[i], d);
+  vt_archive_free(ar);
+  return s;
 }
 
 /* ---- writing ---- */

@@ -119,7 +119,8 @@ static vt_status parse_input(vt_parser *p) {
 }
 
 /* Sets the random stream in p->attrs: the default is derived from the parameter's name. Two
- * parameters must not share a stream, because they would start with the same numbers. */
+ * parameters must not share a stream, because they would start with the same numbers. An
+ * initialiser that draws no numbers has no stream. */
 static vt_status choose_random_stream(vt_parser *p, const vt_token *at, const char *name,
                                       const vt_init_spec *init) {
   const vt_attr_field *f = vt_attr_find(init->info->attrs, "stream");
@@ -154,36 +155,76 @@ static vt_status declare_in_model(vt_parser *p, const vt_token *at, const char *
   return s;
 }
 
-vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
-                             const vt_type *type, const vt_init_spec *init, uint32_t *out) {
-  vt_entry *e = NULL;
-  VT_TRY(declare_in_model(p, at, name, &e));
-  VT_TRY(vt_parse_copy_attrs(p, init->info->attrs, init->attrs));
-  VT_TRY(choose_random_stream(p, at, name, init));
-  if (vt_attr_find(init->info->attrs, "stream") != NULL && type->dtype != VT_DTYPE_F32)
+/* Sets p->attrs to the attributes of the parameter's initialiser. */
+static vt_status load_init_attrs(vt_parser *p, const vt_token *at, const char *name,
+                                 const vt_param_spec *spec) {
+  const vt_init_info *info = spec->init.info;
+  VT_TRY(vt_parse_copy_attrs(p, info->attrs, spec->init.attrs));
+  VT_TRY(choose_random_stream(p, at, name, &spec->init));
+  if (vt_attr_find(info->attrs, "stream") != NULL && spec->type.dtype != VT_DTYPE_F32)
     return VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is %s, and %s draws f32", name,
-                      vt_dtype_name(type->dtype), init->info->name);
-  const vt_port port = {
-      .name = name, .kind = VT_PORT_PARAM, .init = init->info->number, .init_attrs = p->attrs};
-  VT_TRY(add_port(p, at, &port, type, e));
+                      vt_dtype_name(spec->type.dtype), info->name);
+  return VT_OK;
+}
+
+vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
+                             const vt_param_spec *spec, uint32_t *out) {
+  vt_entry *e = NULL;
+  vt_port port = {.name = name, .kind = VT_PORT_PARAM, .stored = spec->stored};
+  VT_TRY(declare_in_model(p, at, name, &e));
+  if (spec->init.info != NULL) {
+    VT_TRY(load_init_attrs(p, at, name, spec));
+    port.init = spec->init.info->number;
+    port.init_attrs = p->attrs;
+  }
+  VT_TRY(add_port(p, at, &port, &spec->type, e));
   *out = e->value;
   return p->body == NULL ? VT_OK : vt_parse_find_or_capture_value(p, at, name, out);
 }
 
-/* Parses a param statement: param w1: f32[784, 256] = he_normal(stream=1) */
+/* Parses the type that a file may hold a parameter as: from f16. Such a type is for parameters of
+ * f32, to which its elements are rounded. */
+static vt_status parse_stored_type(vt_parser *p, const char *name, vt_param_spec *spec) {
+  VT_TRY(vt_parse_advance(p));
+  const vt_token at = p->tok;
+  uint32_t dtype = 0;
+  VT_TRY(vt_parse_dtype(p, &dtype));
+  if (spec->type.dtype != VT_DTYPE_F32)
+    return VT_FAIL_AT(p, &at, VT_VERIFY,
+                      "'%s' is %s: only a parameter of f32 can be read from another type", name,
+                      vt_dtype_name(spec->type.dtype));
+  if (dtype != VT_DTYPE_F16 && dtype != VT_DTYPE_BF16 && dtype != VT_DTYPE_F64) {
+    const vt_status s =
+        VT_FAIL_AT(p, &at, VT_VERIFY, "'%s' cannot be read from %s", name, vt_dtype_name(dtype));
+    vt_parse_add_hint(p, dtype == VT_DTYPE_F32 ? "every parameter is read from its own type"
+                                               : "f16, bf16 and f64 can follow 'from'");
+    return s;
+  }
+  spec->stored = dtype;
+  return VT_OK;
+}
+
+static int is_end_of_statement(const vt_parser *p) {
+  return p->tok.kind == VT_TOKEN_LINE || p->tok.kind == '}' || p->tok.kind == VT_TOKEN_END;
+}
+
+/* Parses a param statement: param w: f32[784, 256] from f16 = he_normal(stream=1)
+ * Stored type and initialiser may be left out. */
 static vt_status parse_param(vt_parser *p) {
   char name[VT_NAME_MAX + 1], full[VT_NAME_MAX + 1];
   vt_token at;
-  vt_type type;
-  vt_init_spec init;
+  vt_param_spec spec = {0};
   uint32_t value;
   VT_TRY(vt_parse_name(p, "the name of a parameter", &at, name));
   VT_TRY(vt_parse_expect(p, ':', "':' and the type of the parameter"));
-  VT_TRY(vt_parse_type(p, &type));
-  VT_TRY(vt_parse_expect(p, '=', "'=' and the initialiser of the parameter"));
-  VT_TRY(vt_parse_init(p, &init));
+  VT_TRY(vt_parse_type(p, &spec.type));
+  if (vt_token_is(&p->tok, "from")) VT_TRY(parse_stored_type(p, name, &spec));
+  if (!is_end_of_statement(p)) {
+    VT_TRY(vt_parse_expect(p, '=', "'=' and the initialiser of the parameter"));
+    VT_TRY(vt_parse_init(p, &spec.init));
+  }
   VT_TRY(vt_scope_full_name(p, &at, name, "", full));
-  return vt_parse_add_param(p, &at, full, &type, &init, &value);
+  return vt_parse_add_param(p, &at, full, &spec, &value);
 }
 
 /* ---- outputs and assignments ---- */
@@ -522,8 +563,7 @@ vt_status vt_parse_statements(vt_parser *p) {
     if (at.kind == VT_TOKEN_END) return vt_parse_expect(p, '}', "'}' to close the block");
     VT_TRY(parse_statement(p));
     VT_TRY(vt_parse_check_limits(p, &at));
-    if (p->tok.kind != '}' && p->tok.kind != VT_TOKEN_END)
-      VT_TRY(vt_parse_expect(p, VT_TOKEN_LINE, "the end of the line"));
+    if (!is_end_of_statement(p)) VT_TRY(vt_parse_expect(p, VT_TOKEN_LINE, "the end of the line"));
     VT_TRY(vt_parse_skip_newlines(p));
   }
   return VT_OK;

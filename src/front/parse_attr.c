@@ -200,7 +200,7 @@ static vt_status parse_extent(vt_parser *p, int64_t *out) {
   return VT_OK;
 }
 
-static vt_status parse_dtype(vt_parser *p, uint32_t *out) {
+vt_status vt_parse_dtype(vt_parser *p, uint32_t *out) {
   char name[VT_NAME_MAX + 1], found[VT_TOKEN_TEXT];
   vt_token at = p->tok;
   if (at.kind != VT_TOKEN_NAME)
@@ -243,7 +243,7 @@ static vt_status parse_entries_to_bracket(vt_parser *p, entry_fn *parse_entry, c
 vt_status vt_parse_type(vt_parser *p, vt_type *out) {
   vt_type t = {0};
   int64_t rank = 0;
-  VT_TRY(parse_dtype(p, &t.dtype));
+  VT_TRY(vt_parse_dtype(p, &t.dtype));
   if (p->tok.kind != '[') {
     const vt_status s = vt_parse_expect(p, '[', "'[' and the dimensions of the type");
     vt_parse_add_hint(p, "a scalar is written f32[]");
@@ -360,7 +360,7 @@ static vt_status parse_quoted(vt_parser *p, vt_attr_text *out) {
 
 static vt_status parse_dtype_attr(vt_parser *p, int64_t *out) {
   uint32_t dtype = 0;
-  VT_TRY(parse_dtype(p, &dtype));
+  VT_TRY(vt_parse_dtype(p, &dtype));
   *out = dtype;
   return VT_OK;
 }

@@ -65,13 +65,6 @@ vt_entry *vt_names_find(const vt_names *t, const char *name);
  * become invalid. */
 vt_entry *vt_names_add(vt_names *t, const char *name);
 
-/* The best candidate so far for "did you mean". */
-typedef struct vt_suggestion {
-  const char *wanted, *best; /* the unknown word; the best candidate, NULL: none is similar */
-  unsigned cost;             /* distance of `best`, lower is better */
-} vt_suggestion;
-void vt_suggestion_consider(vt_suggestion *s, const char *candidate);
-
 /* A body that is being read. Each value that it uses from outside becomes an argument of the body,
  * in order of first use, and an operand of the op to which the body belongs. */
 typedef struct vt_open_body {
@@ -97,6 +90,13 @@ typedef struct vt_init_spec {
   const vt_init_info *info; /* NULL: no initialiser was written */
   const void *attrs;        /* attribute struct of the initialiser's group */
 } vt_init_spec;
+
+/* The declaration of a parameter. */
+typedef struct vt_param_spec {
+  vt_type type;
+  uint32_t stored; /* a type that files may hold it as; 0: only its own */
+  vt_init_spec init;
+} vt_param_spec;
 
 typedef struct vt_parser {
   vt_lexer lex;
@@ -187,6 +187,7 @@ vt_status vt_parse_real(vt_parser *p, double *out) VT_NODISCARD;
 vt_status vt_parse_bool(vt_parser *p, int64_t *out) VT_NODISCARD; /* reads true or false */
 /* Reads a list of whole numbers in brackets, or a single number, which is a list of length 1. */
 vt_status vt_parse_int_list(vt_parser *p, vt_attr_list *out) VT_NODISCARD;
+vt_status vt_parse_dtype(vt_parser *p, uint32_t *out) VT_NODISCARD;
 vt_status vt_parse_type(vt_parser *p, vt_type *out) VT_NODISCARD;
 vt_status vt_parse_init(vt_parser *p, vt_init_spec *out) VT_NODISCARD;
 /* Reads "name=value, ... )" including the closing bracket into p->attrs. `callee` is the name of
@@ -232,6 +233,5 @@ int vt_layer_exists(const char *kind);
 
 /* parse.c: adds a parameter under its full name, and chooses its random stream. */
 vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
-                             const vt_type *type, const vt_init_spec *init,
-                             uint32_t *out) VT_NODISCARD;
+                             const vt_param_spec *spec, uint32_t *out) VT_NODISCARD;
 #endif

@@ -7,13 +7,12 @@
  * Offsets count from the end of the header. The tensors must cover the data without overlap or
  * hole. All of that is checked before memory for data is allocated.
  *
- * The parser accepts only such a header and builds no JSON tree, because the tree of a hostile
- * header may be fifty times as large as its text. Strings are unescaped in place, which never makes
- * them longer. A slot is a tensor as the header describes it; a note is a member of __metadata__.
- */
+ * A slot is a tensor as the header describes it; a note is a member of __metadata__. */
 #include <stdio.h>
 #include <string.h>
 #include "archive.h"
+#include "json.h"
+#include "weight_list.h"
 #include "vt_sort.h"
 #include "vt_text.h"
 
@@ -40,11 +39,12 @@ typedef struct slot {
 } slot;
 
 typedef struct reader {
-  char *text;         /* the header */
-  size_t n, at;       /* length of the header, position in it */
+  vt_alloc a;
+  vt_json json;       /* the header */
+  size_t held;        /* bytes allocated for its text */
   uint64_t data_size; /* bytes after the header */
   vt_arena arena;     /* memory of the two lists below */
-  slot *slots;        /* the tensors */
+  slot *slots;        /* the tensors; their names are in the text */
   uint32_t count, cap;
   const char **notes; /* the names in __metadata__ */
   uint32_t note_count, note_cap;
@@ -52,164 +52,43 @@ typedef struct reader {
   vt_diag *d;
 } reader;
 
-/* ---- the parts of JSON ---- */
-
-static vt_status fail_malformed(const reader *r, const char *what) {
-  return VT_FAIL(r->d, VT_FORMAT, "the safetensors header is wrong at byte %llu: %s",
-                 (unsigned long long)r->at + LENGTH_BYTES, what);
-}
-
 static vt_status fail_no_memory(const reader *r) {
   return VT_FAIL(r->d, VT_NOMEM, "no memory for the header of a safetensors file");
-}
-
-/* Skips space and returns the next byte without consuming it; 0 at the end. */
-static char peek(reader *r) {
-  while (r->at < r->n && memchr(" \t\n\r", r->text[r->at], 4) != NULL) r->at++;
-  return r->at < r->n ? r->text[r->at] : '\0';
-}
-
-static int accept_char(reader *r, char c) {
-  if (r->at == r->n || peek(r) != c) return 0;
-  r->at++;
-  return 1;
-}
-
-/* Reads the separator before element number `n` of a list: writes 1 to `out` if an element follows,
- * or 0 if the list ends with `close`. `what` is the message for anything else. */
-static vt_status list_continues(reader *r, char close, size_t n, int *out, const char *what) {
-  *out = !accept_char(r, close);
-  return !*out || n == 0 || accept_char(r, ',') ? VT_OK : fail_malformed(r, what);
-}
-
-/* Reads four hexadecimal digits; returns -1 if they are malformed. */
-static int32_t read_4_hex_digits(reader *r) {
-  int32_t v = 0;
-  for (int i = 0; i < 4; i++, r->at++) {
-    const char c = r->at < r->n ? r->text[r->at] : '\0';
-    if (c >= '0' && c <= '9')
-      v = v * 16 + (c - '0');
-    else if (c >= 'a' && c <= 'f')
-      v = v * 16 + (c - 'a' + 10);
-    else if (c >= 'A' && c <= 'F')
-      v = v * 16 + (c - 'A' + 10);
-    else
-      return -1;
-  }
-  return v;
-}
-
-static size_t encode_utf8(char *to, uint32_t c) {
-  const size_t n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-  static const uint8_t lead[5] = {0, 0, 0xc0, 0xe0, 0xf0};
-  for (size_t i = n; i-- > 1; c >>= 6) to[i] = (char)(0x80 | (c & 0x3f));
-  to[0] = (char)(lead[n] | c);
-  return n;
-}
-
-/* Reads the digits of \u escapes: one UTF-16 unit or a surrogate pair. U+0000 is refused, because
- * it would end the string in C but not in other readers. */
-static vt_status read_unicode_escape(reader *r, size_t *write_at) {
-  int32_t c = read_4_hex_digits(r);
-  if (c >= 0xd800 && c <= 0xdbff && r->n - r->at >= 2 && memcmp(r->text + r->at, "\\u", 2) == 0) {
-    r->at += 2;
-    const int32_t low = read_4_hex_digits(r);
-    c = low >= 0xdc00 && low <= 0xdfff ? 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00) : -1;
-  }
-  if (c <= 0 || (c >= 0xd800 && c <= 0xdfff))
-    return fail_malformed(r, "a \\u that is not a character");
-  *write_at += encode_utf8(r->text + *write_at, (uint32_t)c);
-  return VT_OK;
-}
-
-static vt_status read_escape(reader *r, size_t *write_at) {
-  static const char from[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-  if (r->n - r->at < 2) return fail_malformed(r, "a string without end");
-  const char c = r->text[r->at + 1];
-  const char *known = c != '\0' ? strchr(from, c) : NULL;
-  if (known == NULL && c != 'u') return fail_malformed(r, "an unknown escape");
-  r->at += 2;
-  if (c == 'u') return read_unicode_escape(r, write_at);
-  r->text[(*write_at)++] = means[known - from];
-  return VT_OK;
-}
-
-/* Reads a string, unescapes it in place and ends it with a 0, which overwrites at most its closing
- * quote. */
-static vt_status read_string(reader *r, const char **out) {
-  if (!accept_char(r, '"')) return fail_malformed(r, "a string is expected");
-  size_t to = r->at;
-  *out = r->text + to;
-  while (r->at < r->n && r->text[r->at] != '"') {
-    if (r->text[r->at] == '\\') {
-      VT_TRY(read_escape(r, &to));
-      continue;
-    }
-    const uint8_t *c = (const uint8_t *)r->text + r->at;
-    const size_t length = vt_archive_utf8_char_length(c, r->n - r->at);
-    if (length == 0 || c[0] < 0x20) return fail_malformed(r, "invalid bytes in a string");
-    memmove(r->text + to, c, length);
-    to += length;
-    r->at += length;
-  }
-  if (r->at == r->n) return fail_malformed(r, "a string without end");
-  r->at++;
-  r->text[to] = '\0';
-  return VT_OK;
-}
-
-/* Reads the name of a member of an object, and the colon after it. */
-static vt_status read_member_name(reader *r, const char **out) {
-  VT_TRY(read_string(r, out));
-  return accept_char(r, ':') ? VT_OK : fail_malformed(r, "':' is expected");
 }
 
 /* ---- one tensor of the header ---- */
 
 /* The tensor's name, escaped for a message; `q` holds the text. */
-static const char *escaped_name(const slot *s, char q[VT_QUOTE_MAX]) {
+static const char *quoted_name(const slot *s, char q[VT_QUOTE_MAX]) {
   return vt_archive_escape(s->name, strlen(s->name), q);
 }
 
 static vt_status read_dtype(reader *r, slot *s) {
   char q[VT_QUOTE_MAX], k[VT_QUOTE_MAX];
   const char *name;
-  if (peek(r) != '"')
-    return VT_FAIL(r->d, VT_FORMAT, "the dtype of tensor '%s' is not a string", escaped_name(s, q));
-  VT_TRY(read_string(r, &name));
+  if (vt_json_peek(&r->json) != '"')
+    return VT_FAIL(r->d, VT_FORMAT, "the dtype of tensor '%s' is not a string", quoted_name(s, q));
+  VT_TRY(vt_json_string(&r->json, &name));
   for (size_t i = 0; i < TYPES; i++) {
     if (strcmp(types[i].name, name) != 0) continue;
     s->type.dtype = types[i].dtype;
     return VT_OK;
   }
   return VT_FAIL(r->d, VT_UNSUPPORTED, "the dtype '%s' of tensor '%s' is not supported",
-                 vt_archive_escape(name, strlen(name), k), escaped_name(s, q));
+                 vt_archive_escape(name, strlen(name), k), quoted_name(s, q));
 }
 
-static int is_digit_at(const reader *r, size_t at) {
-  return at < r->n && r->text[at] >= '0' && r->text[at] <= '9';
-}
-
-/* Reads a whole number that consists only of digits: no sign, fraction, exponent or leading zero.
- */
 static vt_status read_whole_number(reader *r, const slot *s, const char *what, int64_t *out) {
   char q[VT_QUOTE_MAX];
-  int64_t v = 0;
-  (void)peek(r);
-  const size_t first = r->at;
-  for (; is_digit_at(r, r->at); r->at++) {
-    const int digit = r->text[r->at] - '0';
-    if (v > (INT64_MAX - digit) / 10)
-      return VT_FAIL(r->d, VT_LIMIT, "the %s of tensor '%s' holds a number beyond 2^63", what,
-                     escaped_name(s, q));
-    v = v * 10 + digit;
-  }
-  const int zero_first = r->at - first > 1 && r->text[first] == '0';
-  const int goes_on = r->at < r->n && memchr(".eE", r->text[r->at], 3) != NULL;
-  if (r->at == first || zero_first || goes_on)
+  uint64_t v = 0;
+  const vt_status status = vt_json_scan_whole(&r->json, INT64_MAX, &v);
+  if (status == VT_LIMIT)
+    return VT_FAIL(r->d, VT_LIMIT, "the %s of tensor '%s' holds a number beyond 2^63", what,
+                   quoted_name(s, q));
+  if (status != VT_OK)
     return VT_FAIL(r->d, VT_FORMAT, "the %s of tensor '%s' holds a non-integer", what,
-                   escaped_name(s, q));
-  *out = v;
+                   quoted_name(s, q));
+  *out = (int64_t)v;
   return VT_OK;
 }
 
@@ -220,11 +99,11 @@ static vt_status read_array(reader *r, const slot *s, const char *what, int64_t 
   int another = 1;
   int64_t v = 0;
   size_t n = 0;
-  if (!accept_char(r, '['))
+  if (!vt_json_accept(&r->json, '['))
     return VT_FAIL(r->d, VT_FORMAT, "the %s of tensor '%s' is not an array", what,
-                   escaped_name(s, q));
+                   quoted_name(s, q));
   for (;; n++) {
-    VT_TRY(list_continues(r, ']', n, &another, "',' or ']' is expected"));
+    VT_TRY(vt_json_next(&r->json, ']', n, &another));
     if (!another) break;
     VT_TRY(read_whole_number(r, s, what, &v));
     if (n < room) out[n] = v;
@@ -238,7 +117,7 @@ static vt_status read_shape(reader *r, slot *s) {
   size_t rank = 0;
   VT_TRY(read_array(r, s, "shape", s->type.dim, VT_MAX_RANK, &rank));
   if (rank > VT_MAX_RANK)
-    return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has rank %zu, more than %d", escaped_name(s, q),
+    return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has rank %zu, more than %d", quoted_name(s, q),
                    rank, VT_MAX_RANK);
   s->type.rank = (uint32_t)rank;
   return VT_OK;
@@ -251,7 +130,7 @@ static vt_status read_offsets(reader *r, slot *s) {
   VT_TRY(read_array(r, s, "data_offsets", v, 2, &n));
   if (n != 2)
     return VT_FAIL(r->d, VT_FORMAT, "the data_offsets of tensor '%s' are not two numbers",
-                   escaped_name(s, q));
+                   quoted_name(s, q));
   s->begin = (uint64_t)v[0];
   s->end = (uint64_t)v[1];
   return VT_OK;
@@ -266,16 +145,16 @@ enum { MEMBERS = sizeof members / sizeof members[0] };
 static vt_status read_slot_member(reader *r, slot *s, unsigned *seen) {
   char q[VT_QUOTE_MAX], k[VT_QUOTE_MAX];
   const char *name;
-  VT_TRY(read_member_name(r, &name));
+  VT_TRY(vt_json_member(&r->json, &name));
   for (unsigned i = 0; i < MEMBERS; i++) {
     if (strcmp(members[i].name, name) != 0) continue;
     if ((*seen >> i & 1) != 0)
-      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has the member '%s' twice", escaped_name(s, q),
+      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has the member '%s' twice", quoted_name(s, q),
                      name);
     *seen |= 1u << i;
     return members[i].read(r, s);
   }
-  return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has an unknown member '%s'", escaped_name(s, q),
+  return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has an unknown member '%s'", quoted_name(s, q),
                  vt_archive_escape(name, strlen(name), k));
 }
 
@@ -284,17 +163,17 @@ static vt_status read_slot_members(reader *r, slot *s) {
   char q[VT_QUOTE_MAX];
   unsigned seen = 0;
   int another = 1;
-  if (!accept_char(r, '{'))
+  if (!vt_json_accept(&r->json, '{'))
     return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' is not described by a JSON object",
-                   escaped_name(s, q));
+                   quoted_name(s, q));
   for (size_t n = 0;; n++) {
-    VT_TRY(list_continues(r, '}', n, &another, "',' or '}' is expected"));
+    VT_TRY(vt_json_next(&r->json, '}', n, &another));
     if (!another) break;
     VT_TRY(read_slot_member(r, s, &seen));
   }
   for (unsigned i = 0; i < MEMBERS; i++)
     if ((seen >> i & 1) == 0)
-      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has no member '%s'", escaped_name(s, q),
+      return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has no member '%s'", quoted_name(s, q),
                      members[i].name);
   return VT_OK;
 }
@@ -304,15 +183,15 @@ static vt_status check_slot_range(const reader *r, const slot *s) {
   uint64_t bytes;
   if (vt_tensor_bytes(&s->type, NULL, &bytes, NULL) != VT_OK)
     return VT_FAIL(r->d, VT_LIMIT, "tensor '%s' has more bytes than can be addressed",
-                   escaped_name(s, q));
+                   quoted_name(s, q));
   if (s->begin > s->end || s->end > r->data_size)
     return VT_FAIL(r->d, VT_FORMAT,
                    "tensor '%s' is at bytes %llu to %llu, outside the %llu bytes of data",
-                   escaped_name(s, q), (unsigned long long)s->begin, (unsigned long long)s->end,
+                   quoted_name(s, q), (unsigned long long)s->begin, (unsigned long long)s->end,
                    (unsigned long long)r->data_size);
   if (s->end - s->begin != bytes)
     return VT_FAIL(r->d, VT_FORMAT, "tensor '%s' has %llu bytes of data and a shape of %llu",
-                   escaped_name(s, q), (unsigned long long)(s->end - s->begin),
+                   quoted_name(s, q), (unsigned long long)(s->end - s->begin),
                    (unsigned long long)bytes);
   return VT_OK;
 }
@@ -321,7 +200,7 @@ static vt_status read_slot(reader *r, const char *name) {
   char q[VT_QUOTE_MAX];
   slot s = {.name = name, .index = r->count};
   if (!vt_archive_name_ok(name))
-    return VT_FAIL(r->d, VT_FORMAT, "'%s' cannot be a tensor's name", escaped_name(&s, q));
+    return VT_FAIL(r->d, VT_FORMAT, "'%s' cannot be a tensor's name", quoted_name(&s, q));
   VT_TRY(read_slot_members(r, &s));
   VT_TRY(check_slot_range(r, &s));
   slot *list = vt_arena_grow(&r->arena, r->slots, r->count, &r->cap, sizeof s);
@@ -336,11 +215,11 @@ static vt_status read_slot(reader *r, const char *name) {
 static vt_status read_note(reader *r) {
   char k[VT_QUOTE_MAX];
   const char *name, *value;
-  VT_TRY(read_member_name(r, &name));
-  if (peek(r) != '"')
+  VT_TRY(vt_json_member(&r->json, &name));
+  if (vt_json_peek(&r->json) != '"')
     return VT_FAIL(r->d, VT_FORMAT, "'%s' in '" METADATA "' is not a string",
                    vt_archive_escape(name, strlen(name), k));
-  VT_TRY(read_string(r, &value));
+  VT_TRY(vt_json_string(&r->json, &value));
   const char **list =
       vt_arena_grow(&r->arena, r->notes, r->note_count, &r->note_cap, sizeof *r->notes);
   if (list == NULL) return fail_no_memory(r);
@@ -354,27 +233,27 @@ static vt_status read_notes(reader *r) {
   int another = 1;
   if (r->has_notes) return VT_FAIL(r->d, VT_FORMAT, "the header has '" METADATA "' twice");
   r->has_notes = 1;
-  if (!accept_char(r, '{')) return VT_FAIL(r->d, VT_FORMAT, "'" METADATA "' is not a JSON object");
+  if (!vt_json_accept(&r->json, '{'))
+    return VT_FAIL(r->d, VT_FORMAT, "'" METADATA "' is not a JSON object");
   for (size_t n = 0;; n++) {
-    VT_TRY(list_continues(r, '}', n, &another, "',' or '}' is expected"));
+    VT_TRY(vt_json_next(&r->json, '}', n, &another));
     if (!another) return VT_OK;
     VT_TRY(read_note(r));
   }
 }
 
-static vt_status read_header(reader *r) {
+static vt_status parse_header(reader *r) {
   const char *name;
   int another = 1;
-  if (!accept_char(r, '{'))
+  if (!vt_json_accept(&r->json, '{'))
     return VT_FAIL(r->d, VT_FORMAT, "the safetensors header at byte 8 is not a JSON object");
   for (size_t n = 0;; n++) {
-    VT_TRY(list_continues(r, '}', n, &another, "',' or '}' is expected"));
+    VT_TRY(vt_json_next(&r->json, '}', n, &another));
     if (!another) break;
-    VT_TRY(read_member_name(r, &name));
+    VT_TRY(vt_json_member(&r->json, &name));
     VT_TRY(strcmp(name, METADATA) == 0 ? read_notes(r) : read_slot(r, name));
   }
-  (void)peek(r);
-  return r->at == r->n ? VT_OK : fail_malformed(r, "it goes on after its end");
+  return vt_json_end(&r->json);
 }
 
 /* ---- checks of all tensors ---- */
@@ -398,9 +277,9 @@ static vt_status fail_repeated_name(const reader *r, const char *name) {
                  vt_archive_escape(name, strlen(name), q));
 }
 
-static vt_status sort_and_check_names_differ(reader *r, vt_alloc a) {
-  if (vt_sort(r->notes, r->note_count, sizeof *r->notes, by_note_name, NULL, a) != VT_OK ||
-      vt_sort(r->slots, r->count, sizeof *r->slots, by_name, NULL, a) != VT_OK)
+static vt_status check_names(reader *r) {
+  if (vt_sort(r->notes, r->note_count, sizeof *r->notes, by_note_name, NULL, r->a) != VT_OK ||
+      vt_sort(r->slots, r->count, sizeof *r->slots, by_name, NULL, r->a) != VT_OK)
     return fail_no_memory(r);
   for (uint32_t i = 1; i < r->note_count; i++)
     if (strcmp(r->notes[i - 1], r->notes[i]) == 0) return fail_repeated_name(r, r->notes[i]);
@@ -429,43 +308,13 @@ static vt_status check_coverage(const slot *slots, size_t n, uint64_t data_size,
           d, VT_FORMAT,
           "%s before tensor '%s': the data before it ends at byte %llu and it begins at %llu",
           slots[i].begin < at ? "there is an overlap" : "there is a hole",
-          escaped_name(&slots[i], q), (unsigned long long)at, (unsigned long long)slots[i].begin);
+          quoted_name(&slots[i], q), (unsigned long long)at, (unsigned long long)slots[i].begin);
     at = slots[i].end;
   }
   if (at != data_size)
     return VT_FAIL(d, VT_FORMAT, "the data goes on after the last tensor, at byte %llu of %llu",
                    (unsigned long long)at, (unsigned long long)data_size);
   return VT_OK;
-}
-
-/* Reads the data of all tensors. They cover it in order, so it is read sequentially. */
-static vt_status read_data(vt_archive *ar, const slot *slots, size_t n, vt_stream *data,
-                           vt_diag *d) {
-  for (size_t i = 0; i < n; i++) {
-    const slot *s = &slots[i];
-    void *to;
-    VT_TRY(vt_archive_add(ar, s->name, &s->type, &to, d));
-    VT_TRY(vt_archive_read_data(data, &s->type, to, s->end - s->begin, d));
-  }
-  return VT_OK;
-}
-
-static vt_status read_tensors(vt_archive *ar, reader *r, vt_stream *data) {
-  VT_TRY(read_header(r));
-  VT_TRY(sort_and_check_names_differ(r, ar->a));
-  if (vt_sort(r->slots, r->count, sizeof *r->slots, by_offset, NULL, ar->a) != VT_OK)
-    return fail_no_memory(r);
-  VT_TRY(check_coverage(r->slots, r->count, r->data_size, r->d));
-  return read_data(ar, r->slots, r->count, data, r->d);
-}
-
-static vt_status read_with_arena(vt_archive *ar, char *text, size_t length, vt_stream *data,
-                                 vt_diag *d) {
-  reader r = {.text = text, .n = length, .data_size = data->end - data->at, .d = d};
-  vt_arena_init(&r.arena, ar->a);
-  const vt_status s = read_tensors(ar, &r, data);
-  vt_arena_done(&r.arena);
-  return s;
 }
 
 static vt_status read_length(vt_stream *s, uint64_t *out, vt_diag *d) {
@@ -487,18 +336,86 @@ static vt_status read_length(vt_stream *s, uint64_t *out, vt_diag *d) {
   return VT_OK;
 }
 
+static vt_status read_text(reader *r, vt_stream *s, vt_diag *d) {
+  uint64_t length = 0;
+  VT_TRY(read_length(s, &length, d));
+  r->data_size = s->end - s->at - length;
+  r->held = (size_t)length + 1;
+  char *text = vt_alloc_new(r->a, r->held);
+  if (text == NULL) return fail_no_memory(r);
+  r->json = (vt_json){.text = text,
+                      .n = (size_t)length,
+                      .offset = LENGTH_BYTES,
+                      .name = "the safetensors header",
+                      .d = d};
+  return vt_stream_read(s, text, length, d);
+}
+
+static void reader_done(reader *r) {
+  vt_alloc_free(r->a, r->json.text, r->held);
+  vt_arena_done(&r->arena);
+}
+
+/* Reads and checks the whole header, after which the stream is at the data. The slots are in the
+ * order of their data. reader_done must be called after a failure too. */
+static vt_status read_header(reader *r, vt_stream *s, vt_alloc a, vt_diag *d) {
+  *r = (reader){.a = a, .d = d};
+  vt_arena_init(&r->arena, a);
+  VT_TRY(read_text(r, s, d));
+  VT_TRY(parse_header(r));
+  VT_TRY(check_names(r));
+  if (vt_sort(r->slots, r->count, sizeof *r->slots, by_offset, NULL, a) != VT_OK)
+    return fail_no_memory(r);
+  return check_coverage(r->slots, r->count, r->data_size, d);
+}
+
+/* ---- the tensors ---- */
+
+/* Reads the data of all tensors. They cover it in order, so it is read sequentially. */
+static vt_status read_data(vt_archive *ar, const reader *r, vt_stream *data, vt_diag *d) {
+  for (uint32_t i = 0; i < r->count; i++) {
+    const slot *s = &r->slots[i];
+    void *to;
+    VT_TRY(vt_archive_add(ar, s->name, &s->type, &to, d));
+    VT_TRY(vt_archive_read_data(data, &s->type, to, s->end - s->begin, d));
+  }
+  return VT_OK;
+}
+
 vt_status vt_safetensors_parse(vt_archive *ar, const vt_source *src, vt_diag *d) {
   vt_stream s;
-  uint64_t length = 0;
+  reader r;
   ar->format = "safetensors";
   VT_TRY(vt_stream_open(src, 0, src->size, VT_STREAM_PLAIN, ar->a, &s, d));
-  VT_TRY(read_length(&s, &length, d));
-  const size_t held = (size_t)length + 1;
-  char *text = vt_alloc_new(ar->a, held);
-  if (text == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the header of a safetensors file");
-  vt_status status = vt_stream_read(&s, text, length, d);
-  if (status == VT_OK) status = read_with_arena(ar, text, (size_t)length, &s, d);
-  vt_alloc_free(ar->a, text, held);
+  vt_status status = read_header(&r, &s, ar->a, d);
+  if (status == VT_OK) status = read_data(ar, &r, &s, d);
+  reader_done(&r);
+  return status;
+}
+
+static vt_status list_slots(vt_weight_list *l, uint32_t file, const reader *r, uint64_t data,
+                            vt_diag *d) {
+  for (uint32_t i = 0; i < r->count; i++) {
+    const slot *s = &r->slots[i];
+    const vt_weight_entry e = {.name = s->name,
+                               .tensor = s->type,
+                               .file = file,
+                               .begin = data + s->begin,
+                               .end = data + s->end,
+                               .packing = VT_STREAM_PLAIN};
+    VT_TRY(vt_weight_list_add(l, &e, d));
+  }
+  return VT_OK;
+}
+
+vt_status vt_safetensors_list(vt_weight_list *l, uint32_t file, vt_diag *d) {
+  const vt_source *src = &l->files[file].src;
+  vt_stream s;
+  reader r;
+  VT_TRY(vt_stream_open(src, 0, src->size, VT_STREAM_PLAIN, l->a, &s, d));
+  vt_status status = read_header(&r, &s, l->a, d);
+  if (status == VT_OK) status = list_slots(l, file, &r, s.at, d);
+  reader_done(&r);
   return status;
 }
 
@@ -531,7 +448,7 @@ static void print_header_item(vt_text *t, const vt_item *x, uint64_t begin) {
 }
 
 /* Prints the length and the header, padded with spaces to a multiple of 8 bytes. */
-static vt_status print_length_and_header(vt_text *t, const vt_item *items, uint32_t n, vt_diag *d) {
+static vt_status print_header(vt_text *t, const vt_item *items, uint32_t n, vt_diag *d) {
   uint8_t length[LENGTH_BYTES] = {0};
   uint64_t at = 0;
   vt_text_add_bytes(t, length, sizeof length);
@@ -576,7 +493,7 @@ vt_status vt_safetensors_write(const char *path, uint32_t n, const char *const *
   vt_status s = items != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "no memory to write tensors");
   if (s == VT_OK)
     s = vt_archive_check_and_sort_items(n, names, tensors, METADATA, vt_alloc_default(), items, d);
-  if (s == VT_OK) s = print_length_and_header(&head, items, n, d);
+  if (s == VT_OK) s = print_header(&head, items, n, d);
   if (s == VT_OK) s = write_file(path, &head, items, n, d);
   vt_text_done(&head);
   vt_arena_done(&arena);

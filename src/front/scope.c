@@ -91,20 +91,6 @@ vt_status vt_parse_check_builder(vt_parser *p, const vt_token *at) {
   return vt_parse_check_limits(p, at);
 }
 
-/* Considers a candidate for "did you mean". Its distance is the number of edits that change the
- * wanted word into it, at most 2 or 3, or fewer for a short word; two swapped letters are two
- * edits. Among candidates with the same distance, one that is as long as the wanted word wins, then
- * the first. */
-void vt_suggestion_consider(vt_suggestion *s, const char *candidate) {
-  const size_t n = strlen(s->wanted);
-  const unsigned distance = vt_text_distance(s->wanted, candidate);
-  if (distance > (n < 4 ? n / 2 : n < 9 ? 2 : 3)) return;
-  const unsigned cost = 2 * distance + (strlen(candidate) != n);
-  if (s->best != NULL && cost >= s->cost) return;
-  s->best = candidate;
-  s->cost = cost;
-}
-
 void vt_parse_add_suggestion(vt_parser *p, const vt_suggestion *s) {
   if (s->best != NULL) vt_parse_add_hint(p, "did you mean '%s'?", s->best);
 }

@@ -42,8 +42,8 @@ static uint64_t read_little_endian(const uint8_t *p, int bytes) {
   return v;
 }
 
-static vt_status fail_wrong_record(vt_diag *d, const char *what, uint64_t at) {
-  return VT_FAIL(d, VT_FORMAT, "the zip file has %s at byte %llu", what, (unsigned long long)at);
+static vt_status fail_because_zip_has(vt_diag *d, const char *finding, uint64_t at) {
+  return VT_FAIL(d, VT_FORMAT, "the zip file has %s at byte %llu", finding, (unsigned long long)at);
 }
 
 /* ---- the end of the file ---- */
@@ -79,20 +79,21 @@ static int end_records_agree(const directory *old, const directory *wide) {
 static vt_status read_zip64_end_record(const vt_source *src, const uint8_t *locator,
                                        uint64_t end_at, directory *out, vt_diag *d) {
   uint8_t p[END64];
-  if (end_at < LOCATOR + END64) return fail_wrong_record(d, "no space for its zip64 end", end_at);
+  if (end_at < LOCATOR + END64)
+    return fail_because_zip_has(d, "no space for its zip64 end", end_at);
   const uint64_t at = end_at - LOCATOR - END64;
   if (read_little_endian(locator + 4, 4) != 0 || read_little_endian(locator + 8, 8) != at ||
       read_little_endian(locator + 16, 4) > 1)
-    return fail_wrong_record(d, "a wrong zip64 locator", end_at - LOCATOR);
+    return fail_because_zip_has(d, "a wrong zip64 locator", end_at - LOCATOR);
   VT_TRY(vt_source_read(src, at, p, END64, d));
   if (memcmp(p, "PK\6\6", 4) != 0 || read_little_endian(p + 4, 8) != END64 - 12)
-    return fail_wrong_record(d, "no zip64 end", at);
+    return fail_because_zip_has(d, "no zip64 end", at);
   if (read_little_endian(p + 16, 4) != 0 || read_little_endian(p + 20, 4) != 0 ||
       read_little_endian(p + 24, 8) != read_little_endian(p + 32, 8))
-    return fail_wrong_record(d, "several disks", at);
+    return fail_because_zip_has(d, "several disks", at);
   const directory r = {read_little_endian(p + 48, 8), read_little_endian(p + 40, 8),
                        read_little_endian(p + 32, 8), at};
-  if (!end_records_agree(out, &r)) return fail_wrong_record(d, "two ends that do not agree", at);
+  if (!end_records_agree(out, &r)) return fail_because_zip_has(d, "two ends that do not agree", at);
   *out = r;
   return VT_OK;
 }
@@ -115,16 +116,16 @@ static vt_status read_end_record(const vt_source *src, uint64_t at, directory *o
   VT_TRY(vt_source_read(src, at, p, END, d));
   if (read_little_endian(p + 4, 2) != 0 || read_little_endian(p + 6, 2) != 0 ||
       read_little_endian(p + 8, 2) != read_little_endian(p + 10, 2))
-    return fail_wrong_record(d, "several disks", at);
+    return fail_because_zip_has(d, "several disks", at);
   directory r = {read_little_endian(p + 16, 4), read_little_endian(p + 12, 4),
                  read_little_endian(p + 10, 2), at};
   VT_TRY(read_zip64_end_if_present(src, at, &r, d));
   if (r.begin > r.end || r.size != r.end - r.begin)
-    return fail_wrong_record(d, "a directory that does not end where the end begins,", at);
+    return fail_because_zip_has(d, "a directory that does not end where the end begins,", at);
   if (r.size > DIRECTORY_LIMIT)
     return VT_FAIL(d, VT_LIMIT, "the zip directory of %llu bytes is over the limit of %d",
                    (unsigned long long)r.size, DIRECTORY_LIMIT);
-  if (r.count > r.size / CENTRAL) return fail_wrong_record(d, "a wrong number of members", at);
+  if (r.count > r.size / CENTRAL) return fail_because_zip_has(d, "a wrong number of members", at);
   *out = r;
   return VT_OK;
 }
@@ -193,12 +194,13 @@ static vt_status check_member(const vt_member *m, uint64_t packed_size, vt_diag 
  * the data. */
 static vt_status read_directory_entry(vt_archive *ar, const uint8_t *p, size_t left, uint64_t at,
                                       vt_member *m, size_t *out_length, vt_diag *d) {
-  if (left < CENTRAL || memcmp(p, "PK\1\2", 4) != 0) return fail_wrong_record(d, "no member", at);
+  if (left < CENTRAL || memcmp(p, "PK\1\2", 4) != 0)
+    return fail_because_zip_has(d, "no member", at);
   const size_t name = (size_t)read_little_endian(p + 28, 2),
                extra = (size_t)read_little_endian(p + 30, 2),
                comment = (size_t)read_little_endian(p + 32, 2),
                length = CENTRAL + name + extra + comment;
-  if (length > left) return fail_wrong_record(d, "a member that does not end", at);
+  if (length > left) return fail_because_zip_has(d, "a member that does not end", at);
   uint64_t disk = read_little_endian(p + 34, 2);
   m->flags = (uint16_t)read_little_endian(p + 8, 2);
   m->method = (uint16_t)read_little_endian(p + 10, 2);
@@ -208,11 +210,11 @@ static vt_status read_directory_entry(vt_archive *ar, const uint8_t *p, size_t l
   m->local = read_little_endian(p + 42, 4);
   uint64_t *const values[] = {&m->size, &m->end, &m->local};
   if (disk != 0 || !fill_missing_from_zip64_field(p + CENTRAL + name, extra, values, 3))
-    return fail_wrong_record(d, "a member on another disk or without its zip64 field", at);
+    return fail_because_zip_has(d, "a member on another disk or without its zip64 field", at);
   m->name = vt_arena_string(&ar->arena, (const char *)p + CENTRAL, name);
   if (m->name == NULL) return VT_FAIL(d, VT_NOMEM, "no memory for the names of a zip file");
   if (strlen(m->name) != name || !vt_archive_name_ok(m->name))
-    return fail_wrong_record(
+    return fail_because_zip_has(
         d, "a member whose name is empty, not UTF-8 or has control characters,", at);
   *out_length = length;
   return check_member(m, m->end, d);
@@ -293,7 +295,7 @@ static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint
   char q[VT_QUOTE_MAX];
   const int marked = length == 16 || length == 24, wide = length >= 20 ? 8 : 4;
   if (length != 12 && length != 16 && length != 20 && length != 24)
-    return fail_wrong_record(
+    return fail_because_zip_has(
         d, length == 0 ? "no descriptor behind a member" : "bytes that belong to no member",
         m->end);
   VT_TRY(vt_source_read(src, m->end, p, (size_t)length, d));
@@ -311,9 +313,9 @@ static vt_status check_descriptor(const vt_source *src, const vt_member *m, uint
  * there. */
 static vt_status check_gap_after_member(const vt_source *src, const vt_member *m, uint64_t next,
                                         vt_diag *d) {
-  if (next < m->end) return fail_wrong_record(d, "members that overlap", next);
+  if (next < m->end) return fail_because_zip_has(d, "members that overlap", next);
   if ((m->flags & FLAG_DESCRIPTOR) != 0) return check_descriptor(src, m, next - m->end, d);
-  return next == m->end ? VT_OK : fail_wrong_record(d, "bytes that belong to no member", m->end);
+  return next == m->end ? VT_OK : fail_because_zip_has(d, "bytes that belong to no member", m->end);
 }
 
 static vt_status sort_and_check_coverage(vt_member **order, uint32_t n, uint64_t directory_begin,
@@ -321,7 +323,7 @@ static vt_status sort_and_check_coverage(vt_member **order, uint32_t n, uint64_t
   if (vt_sort(order, n, sizeof *order, by_position, NULL, a) != VT_OK)
     return VT_FAIL(d, VT_NOMEM, "no memory to order the members of a zip file");
   if ((n > 0 ? order[0]->local : directory_begin) != 0)
-    return fail_wrong_record(d, "bytes that belong to no member", 0);
+    return fail_because_zip_has(d, "bytes that belong to no member", 0);
   for (uint32_t i = 0; i < n; i++)
     VT_TRY(check_gap_after_member(src, order[i], i + 1 < n ? order[i + 1]->local : directory_begin,
                                   d));
@@ -337,7 +339,7 @@ static vt_status read_members(vt_archive *ar, const uint8_t *p, const directory 
                                 &length, d));
     VT_TRY(read_local_header(src, r->begin, &members[i], ar->a, d));
   }
-  return at == r->size ? VT_OK : fail_wrong_record(d, "a directory that goes on", r->begin + at);
+  return at == r->size ? VT_OK : fail_because_zip_has(d, "a directory that goes on", r->begin + at);
 }
 
 static vt_status read_directory(vt_archive *ar, const vt_source *src, const directory *r,

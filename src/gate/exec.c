@@ -62,16 +62,18 @@ struct vt_exec {
   uint32_t at;                       /* index of the running segment */
   segment *segments;
   cursor cursor; /* last position found in the running segment; the next search starts there */
-  uint64_t buffer[N_ARENAS];      /* by arena: the backend's handle of its buffer */
-  int taken[N_ARENAS];            /* by arena: 1 once its buffer is allocated */
-  const vt_shared_params *shared; /* owns the buffer of the parameters; NULL: the execution does */
-  uint8_t *host;                  /* the streamed parameters, in host memory */
-  vt_record record;               /* times and copies of the last run */
-  int canonical; /* 1: the backend promises that every NaN in results is canonical */
+  uint64_t buffer[N_ARENAS]; /* by arena: the backend's handle of its buffer */
+  int taken[N_ARENAS];       /* by arena: 1 once its buffer is allocated */
+  vt_exec_shared shared;     /* buffers of others, which the execution uses and does not free */
+  uint8_t *host;             /* the streamed parameters, in host memory */
+  vt_record record;          /* times and copies of the last run */
+  int canonical;             /* 1: the backend promises that every NaN in results is canonical */
   int ran; /* 1 between a run and the next copy to the device, which starts the counts of the next
               run */
   vt_exec_report *report; /* called with the progress of a run, or NULL */
   void *report_user;      /* first argument of `report` */
+  uint32_t first_store;   /* the first backend step that writes a state; n_bk_steps: none */
+  int stored;             /* 1: the last run failed, and may have written states before */
   /* Progress of the running run, in the units of progress_units_of_bk_step. */
   uint64_t units_done, units_total;
 };
@@ -128,9 +130,14 @@ static const char *name_of_bk_step_result(const vt_plan *p, uint32_t index, char
 
 /* ---- programs ---- */
 
-/* The bytes of class `c` that the execution allocates itself: none for shared parameters. */
+/* The shared buffer that is arena `c` of the execution; NULL if the execution allocates it. */
+static const vt_shared_buffer *shared_arena(const vt_exec *x, uint32_t c) {
+  return c == VT_CLASS_PARAM ? x->shared.params : c == VT_CLASS_STATE ? x->shared.state : NULL;
+}
+
+/* The bytes of class `c` that the execution allocates itself: none in a shared buffer. */
 static uint64_t own_bytes(const vt_exec *x, uint32_t c) {
-  return c == VT_CLASS_PARAM && x->shared != NULL ? 0 : x->p->class_bytes[c];
+  return shared_arena(x, vt_class_arena(c)) != NULL ? 0 : x->p->class_bytes[c];
 }
 
 static uint64_t own_bytes_on_device(const vt_exec *x) {
@@ -340,8 +347,8 @@ static vt_status alloc_buffers(vt_exec *x, vt_diag *d) {
   snprintf(who, sizeof who, "backend '%s'", x->dev->name);
   x->dev->reason[0] = 0; /* drops the reason of an earlier failure */
   for (uint32_t c = 0; c < N_ARENAS; c++) {
-    if (c == VT_CLASS_PARAM && x->shared != NULL) {
-      x->buffer[c] = x->shared->handle;
+    if (shared_arena(x, c) != NULL) {
+      x->buffer[c] = shared_arena(x, c)->handle;
       continue;
     }
     const int32_t s =
@@ -362,11 +369,22 @@ static vt_status alloc_buffers(vt_exec *x, vt_diag *d) {
 
 /* ---- creating an execution ---- */
 
+static uint32_t find_first_store(const vt_plan *p) {
+  for (uint32_t i = 0; i < p->n_bk_steps; i++)
+    for (uint32_t k = 0; k < p->bk_steps[i].n_out; k++)
+      if (p->bk_steps[i].out[k].arena == VT_BK_ARENA_STATE) return i;
+  return p->n_bk_steps;
+}
+
+int vt_exec_may_have_written_state(const vt_exec *x) { return x->stored; }
+
 static vt_status init_exec(vt_exec *x, vt_diag *d) {
+  x->first_store = find_first_store(x->p);
   VT_TRY(check_free_memory(x, d));
   VT_TRY(vt_record_init(&x->record, x->p, x->dev->host.measure != 0, x->a, d));
   VT_TRY(alloc_segments(x, d));
-  if (x->shared != NULL) VT_TRY(vt_shared_params_attach(x->shared, x->dev, d));
+  if (x->shared.params != NULL) VT_TRY(vt_shared_buffer_attach(x->shared.params, x->dev, d));
+  if (x->shared.state != NULL) VT_TRY(vt_shared_buffer_attach(x->shared.state, x->dev, d));
   VT_TRY(build_programs(x, d));
   VT_TRY(tell_backend_results(x, d));
   return alloc_buffers(x, d);
@@ -382,20 +400,21 @@ static vt_status check_plan_digests(const vt_plan *p, vt_diag *d) {
 }
 
 vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out, vt_diag *d) {
-  return vt_exec_new_shared(dev, p, NULL, a, out, d);
+  const vt_exec_shared none = {0};
+  return vt_exec_new_shared(dev, p, &none, a, out, d);
 }
 
-/* Checks that the shared parameters can be those of the plan on the device. */
-static vt_status check_shared(const vt_device *dev, const vt_plan *p,
-                              const vt_shared_params *shared, vt_diag *d) {
-  if (shared == NULL) return VT_OK;
-  if (shared->sealed && shared->bytes == vt_plan_arena_bytes(p, VT_CLASS_PARAM) &&
-      strcmp(shared->home->name, dev->name) == 0)
-    return VT_OK;
-  return VT_FAIL(d, VT_INTERNAL, "the shared parameters are not those of the plan");
+/* Checks that the shared buffers can be arenas of the plan on the device. */
+static vt_status check_shared(const vt_device *dev, const vt_plan *p, const vt_exec_shared *shared,
+                              vt_diag *d) {
+  if (shared->params != NULL)
+    VT_TRY(
+        vt_shared_buffer_check(shared->params, dev, 0, vt_plan_arena_bytes(p, VT_CLASS_PARAM), d));
+  if (shared->state == NULL) return VT_OK;
+  return vt_shared_buffer_check(shared->state, dev, 1, vt_plan_arena_bytes(p, VT_CLASS_STATE), d);
 }
 
-vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_shared_params *shared,
+vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_exec_shared *shared,
                              vt_alloc a, vt_exec **out, vt_diag *d) {
   VT_TRY(check_shared(dev, p, shared, d));
   VT_TRY(vt_plan_verify(p, d));
@@ -406,7 +425,7 @@ vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_shared_p
   x->a = a;
   x->dev = dev;
   x->p = p;
-  x->shared = shared;
+  x->shared = *shared;
   vt_guard guard;
   vt_guard_enter(&guard);
   const vt_status s = init_exec(x, d);
@@ -417,6 +436,16 @@ vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_shared_p
     vt_exec_free(x);
   }
   return s;
+}
+
+vt_status vt_exec_set_state(vt_exec *x, const vt_shared_buffer *state, vt_diag *d) {
+  VT_TRY(vt_shared_buffer_check(state, x->dev, 1, vt_plan_arena_bytes(x->p, VT_CLASS_STATE), d));
+  if (x->shared.state == NULL)
+    return VT_FAIL(d, VT_INTERNAL, "the execution has a STATE arena of its own");
+  VT_TRY(vt_shared_buffer_attach(state, x->dev, d));
+  x->shared.state = state;
+  x->buffer[VT_CLASS_STATE] = state->handle;
+  return VT_OK;
 }
 
 void vt_exec_free(vt_exec *x) {
@@ -474,7 +503,7 @@ vt_status vt_exec_write_part(vt_exec *x, uint32_t value, uint64_t at, const void
   memcpy(&host, &data, sizeof host);
   if (at > b->bytes || bytes > b->bytes - at)
     return VT_FAIL(d, VT_INTERNAL, "a write outside the buffer of a value");
-  if (b->class == VT_CLASS_PARAM && x->shared != NULL)
+  if (b->class == VT_CLASS_PARAM && x->shared.params != NULL)
     return VT_FAIL(d, VT_INTERNAL, "shared parameters cannot be written");
   reset_copy_counts_after_run(x);
   if (b->class == VT_CLASS_HOST) {
@@ -505,8 +534,9 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
   return s;
 }
 
-/* Returns NULL for inputs, parameters and states, because they outlive a run and the caller might
- * write to them. */
+/* Returns NULL unless the value is of class OUTPUT and in memory that the host can map. Inputs,
+ * parameters and states get NULL even if their memory can be mapped, because they outlive a run and
+ * the caller might write to them. */
 void *vt_exec_result_address(vt_exec *x, uint32_t value) {
   const vt_buffer *b = &x->p->buffers[value];
   vt_guard guard;
@@ -640,6 +670,7 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   VT_TRY(upload_streamed_params(x, segment_at, d));
   vt_record_step_begins(&x->record);
   const uint64_t begin = vt_record_now_if_measuring(&x->record);
+  x->stored = x->first_store < segment_at->end;
   x->dev->running = x;
   int32_t s = x->dev->api->run(segment_at->prog, x->buffer, N_ARENAS);
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
@@ -648,7 +679,11 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   if (!vt_fpenv_is_active()) /* steps may have computed in the wrong mode */
     return VT_FAIL(d, VT_BACKEND, "backend '%s' leaves another floating-point mode behind",
                    x->dev->name);
-  if (e.status != VT_OK) return fail_with_error(x, &e, d);
+  if (e.status != VT_OK) {
+    const vt_status failed = fail_with_error(x, &e, d);
+    x->stored &= x->cursor.index >= x->first_store; /* fail_with_error has moved it to the step */
+    return failed;
+  }
   read_backend_times(x, segment_at, begin);
   return VT_OK;
 }
@@ -658,6 +693,7 @@ static vt_status run_all_segments(vt_exec *x, vt_diag *d) {
   x->ran = 1;
   x->dev->reason[0] = 0;
   x->units_done = 0;
+  x->stored = 0;
   for (x->at = 0; x->at < x->n_segments; x->at++) VT_TRY(run_segment(x, &x->segments[x->at], d));
   return VT_OK;
 }

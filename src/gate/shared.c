@@ -1,71 +1,97 @@
 /* SPDX-License-Identifier: Apache-2.0
- * shared.c - a PARAMETER arena that several executions read. Its device only holds it: it
- * allocates, fills and frees the buffer, and runs nothing. */
+ * shared.c - buffers that several executions share. The device of a shared buffer only holds it: it
+ * allocates, copies and frees, and runs nothing. */
 #include "shared.h"
 #include "guard.h"
 
-int vt_device_can_share_params(const vt_device *dev) {
+int vt_device_can_share_buffers(const vt_device *dev) {
   return VT_BK_HAS(dev->api, vt_bk_api, buffer_share);
 }
 
-vt_status vt_shared_params_new(vt_device *home, uint64_t bytes, vt_alloc a, vt_shared_params **out,
-                               vt_diag *d) {
+static vt_status alloc_buffer(vt_shared_buffer *s, vt_diag *d) {
   vt_guard guard;
-  vt_shared_params *s = vt_alloc_new(a, sizeof *s);
+  if (!vt_device_can_share_buffers(s->home))
+    return VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' cannot share buffers between programs",
+                   s->home->name);
+  vt_guard_enter(&guard);
+  const int32_t got = s->home->api->buffer_new(s->home->dev, s->bytes, &s->handle);
+  vt_guard_leave(&guard);
+  s->allocated = got == VT_OK;
+  if (s->allocated) return VT_OK;
+  return vt_device_fail_call(s->home, got, "take memory for a shared buffer", d);
+}
+
+vt_status vt_shared_buffer_new(vt_device *home, uint64_t bytes, int writable, vt_alloc a,
+                               vt_shared_buffer **out, vt_diag *d) {
+  vt_shared_buffer *s = vt_alloc_new(a, sizeof *s);
   if (s == NULL) {
     vt_device_close(home);
     return VT_FAIL(d, VT_NOMEM, "out of memory");
   }
-  *s = (vt_shared_params){.a = a, .home = home, .bytes = bytes};
-  vt_status status = VT_OK;
-  if (!vt_device_can_share_params(home))
-    status = VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' cannot share parameters", home->name);
-  vt_guard_enter(&guard);
-  if (status == VT_OK) {
-    const int32_t got = home->api->buffer_new(home->dev, bytes, &s->handle);
-    s->allocated = got == VT_OK;
-    if (got != VT_OK) status = vt_device_fail_call(home, got, "take memory for parameters", d);
-  }
-  vt_guard_leave(&guard);
+  *s = (vt_shared_buffer){.a = a, .home = home, .bytes = bytes, .writable = writable};
+  const vt_status status = alloc_buffer(s, d);
   if (status == VT_OK) {
     *out = s;
   } else {
-    vt_shared_params_free(s);
+    vt_shared_buffer_free(s);
   }
   return status;
 }
 
-vt_status vt_shared_params_write(vt_shared_params *s, uint64_t offset, const void *data,
-                                 uint64_t bytes, vt_diag *d) {
+static vt_status copy(const vt_shared_buffer *s, uint64_t offset, void *host, uint64_t bytes,
+                      int to_device, vt_diag *d) {
   vt_guard guard;
-  void *host;
-  /* Drops const, because the ABI has one pointer for both directions; it only reads here. */
-  memcpy(&host, &data, sizeof host);
-  if (s->sealed || offset > s->bytes || bytes > s->bytes - offset)
-    return VT_FAIL(d, VT_INTERNAL, "a write outside shared parameters, or after they were sealed");
+  if (offset > s->bytes || bytes > s->bytes - offset)
+    return VT_FAIL(d, VT_INTERNAL, "a copy exceeds its shared buffer");
   if (bytes == 0) return VT_OK;
   vt_guard_count_event(VT_COUNT_COPIES);
   vt_guard_enter(&guard);
-  const int32_t got = s->home->api->copy(s->home->dev, host, s->handle, offset, bytes, 1);
+  const int32_t got =
+      s->home->api->copy(s->home->dev, host, s->handle, offset, bytes, to_device != 0);
   vt_guard_leave(&guard);
-  return got == VT_OK ? VT_OK : vt_device_fail_call(s->home, got, "copy a parameter", d);
+  return got == VT_OK ? VT_OK : vt_device_fail_call(s->home, got, "copy a tensor", d);
 }
 
-vt_status vt_shared_params_seal(vt_shared_params *s, vt_diag *d) {
-  VT_TRY(vt_shared_params_attach(s, s->home, d));
-  s->sealed = 1;
+vt_status vt_shared_buffer_write(vt_shared_buffer *s, uint64_t offset, const void *data,
+                                 uint64_t bytes, vt_diag *d) {
+  void *host;
+  /* Drops const, because the ABI has one pointer for both directions; it only reads here. */
+  memcpy(&host, &data, sizeof host);
+  if (s->shared && !s->writable)
+    return VT_FAIL(d, VT_INTERNAL, "shared parameters cannot be written");
+  return copy(s, offset, host, bytes, 1, d);
+}
+
+vt_status vt_shared_buffer_read(const vt_shared_buffer *s, uint64_t offset, void *data,
+                                uint64_t bytes, vt_diag *d) {
+  return copy(s, offset, data, bytes, 0, d);
+}
+
+vt_status vt_shared_buffer_share(vt_shared_buffer *s, vt_diag *d) {
+  VT_TRY(vt_shared_buffer_attach(s, s->home, d));
+  s->shared = 1;
   return VT_OK;
 }
 
-vt_status vt_shared_params_attach(const vt_shared_params *s, vt_device *dev, vt_diag *d) {
+vt_status vt_shared_buffer_attach(const vt_shared_buffer *s, vt_device *dev, vt_diag *d) {
   vt_guard guard;
   vt_guard_enter(&guard);
-  const int32_t got = dev->api->buffer_share(dev->dev, s->handle, 0);
+  const int32_t got = dev->api->buffer_share(dev->dev, s->handle, s->writable != 0);
   vt_guard_leave(&guard);
-  return got == VT_OK ? VT_OK : vt_device_fail_call(dev, got, "share parameters", d);
+  return got == VT_OK ? VT_OK : vt_device_fail_call(dev, got, "share a buffer", d);
 }
 
-void vt_shared_params_free(vt_shared_params *s) {
+vt_status vt_shared_buffer_check(const vt_shared_buffer *s, const vt_device *dev, int writable,
+                                 uint64_t bytes, vt_diag *d) {
+  if (s->shared && s->writable == writable && s->bytes == bytes &&
+      strcmp(s->home->name, dev->name) == 0)
+    return VT_OK;
+  return VT_FAIL(d, VT_INTERNAL, "a shared buffer is not the arena of this plan");
+}
+
+vt_device *vt_shared_buffer_home(const vt_shared_buffer *s) { return s->home; }
+
+void vt_shared_buffer_free(vt_shared_buffer *s) {
   vt_guard guard;
   if (s == NULL) return;
   const vt_alloc a = s->a;

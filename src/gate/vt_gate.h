@@ -149,31 +149,45 @@ vt_gate_counts vt_gate_get_counts(void);
 /* ---- executions: a plan on a device, with its memory ---- */
 typedef struct vt_exec vt_exec;
 
-/* A PARAMETER arena that several executions on devices of one backend and number read. The device
- * that holds it is its own, so that it outlives any one of them. It is filled once by
- * vt_shared_params_write, then sealed, and never changes again. Executions keep no reference: the
- * owner frees it after them. */
-typedef struct vt_shared_params vt_shared_params;
-/* Allocates an arena of `bytes` bytes on `home`, which it closes at the end, after a failure as
+/* A buffer that executions on devices of one backend and number share: an arena of parameters,
+ * which is filled once and then only read, by any number of executions at the same time; or an
+ * arena of state, which executions read and write one after the other. The device that holds it is
+ * its own, so that it outlives any execution. Executions keep no reference: the owner frees it
+ * after them. */
+typedef struct vt_shared_buffer vt_shared_buffer;
+/* Allocates a buffer of `bytes` bytes on `home`, which it closes at the end, after a failure as
  * well. VT_UNSUPPORTED if the backend cannot share buffers. */
-vt_status vt_shared_params_new(vt_device *home, uint64_t bytes, vt_alloc a, vt_shared_params **out,
-                               vt_diag *d) VT_NODISCARD;
-vt_status vt_shared_params_write(vt_shared_params *s, uint64_t offset, const void *data,
+vt_status vt_shared_buffer_new(vt_device *home, uint64_t bytes, int writable, vt_alloc a,
+                               vt_shared_buffer **out, vt_diag *d) VT_NODISCARD;
+vt_status vt_shared_buffer_write(vt_shared_buffer *s, uint64_t offset, const void *data,
                                  uint64_t bytes, vt_diag *d) VT_NODISCARD;
-vt_status vt_shared_params_seal(vt_shared_params *s, vt_diag *d) VT_NODISCARD;
-void vt_shared_params_free(vt_shared_params *s);
+vt_status vt_shared_buffer_read(const vt_shared_buffer *s, uint64_t offset, void *data,
+                                uint64_t bytes, vt_diag *d) VT_NODISCARD;
+/* Must be called after writing, before an execution uses the buffer. Parameters cannot be written
+ * any more. */
+vt_status vt_shared_buffer_share(vt_shared_buffer *s, vt_diag *d) VT_NODISCARD;
+void vt_shared_buffer_free(vt_shared_buffer *s);
+/* The device that holds the buffer. */
+vt_device *vt_shared_buffer_home(const vt_shared_buffer *s);
 /* 1 if the device's backend can share buffers. */
-int vt_device_can_share_params(const vt_device *dev);
+int vt_device_can_share_buffers(const vt_device *dev);
 
 /* Creates an execution: checks every step (VT_UNSUPPORTED names op and types) and the free memory
  * (VT_NOMEM says how much is needed, before any is taken), builds the programs and allocates all
  * memory. */
 vt_status vt_exec_new(vt_device *dev, const vt_plan *p, vt_alloc a, vt_exec **out,
                       vt_diag *d) VT_NODISCARD;
-/* Does the same for an execution that reads its parameters from `shared`, which must be sealed and
- * have the bytes of the plan's PARAMETER arena. Then vt_exec_write may not write parameters. */
-vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_shared_params *shared,
+/* The shared buffers of an execution; each may be NULL. */
+typedef struct vt_exec_shared {
+  const vt_shared_buffer *params; /* the PARAMETER arena; then vt_exec_write may not write it */
+  const vt_shared_buffer *state;  /* the STATE arena */
+} vt_exec_shared;
+/* Does the same for an execution that has shared buffers. They must have been shared and have the
+ * bytes of the plan's arenas. */
+vt_status vt_exec_new_shared(vt_device *dev, const vt_plan *p, const vt_exec_shared *shared,
                              vt_alloc a, vt_exec **out, vt_diag *d) VT_NODISCARD;
+/* Makes the execution use another shared STATE arena of the same size. */
+vt_status vt_exec_set_state(vt_exec *x, const vt_shared_buffer *state, vt_diag *d) VT_NODISCARD;
 void vt_exec_free(vt_exec *x);
 /* Writes a part of a value: `bytes` bytes from byte `at` of its buffer on. */
 vt_status vt_exec_write_part(vt_exec *x, uint32_t value, uint64_t at, const void *data,
@@ -188,6 +202,9 @@ void *vt_exec_result_address(vt_exec *x, uint32_t value);
 /* 1 if the backend promises that every NaN in results is the canonical one. */
 int vt_exec_has_canonical_nan(const vt_exec *x);
 vt_status vt_exec_run(vt_exec *x, vt_diag *d) VT_NODISCARD;
+/* 1 if the last run failed, and not before its first step that writes a state. A backend writes no
+ * state after an index fault. */
+int vt_exec_may_have_written_state(const vt_exec *x);
 /* Poisons the memory that a run must write before it reads it (temporaries, scratch and outputs) by
  * filling it with a byte. Admission tests use it to notice reads of unwritten memory. */
 vt_status vt_exec_poison(vt_exec *x, uint8_t byte, vt_diag *d) VT_NODISCARD;

@@ -321,6 +321,7 @@ uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_t
   p->value = value;
   p->next = VT_NO_VALUE;
   const vt_init_info *init = vt_init_get(port->init);
+  p->init_attrs = NULL;
   if (init != NULL && port->init_attrs != NULL)
     p->init_attrs = vt_arena_copy(&g->arena, port->init_attrs, init->attrs->size);
   return g->arena.failed ? fail_no_memory(gb) : value;

@@ -30,6 +30,10 @@ static void print_value_name(const vt_graph *g, uint32_t value, int canonical, v
   vt_text_add(out, "%s", named ? v->name : automatic_name(v, buffer));
 }
 
+static int port_has_suffix(const vt_port *p) {
+  return p->has_range || p->stored != 0 || p->init != 0;
+}
+
 void vt_port_print_range_and_init(const vt_graph *g, const vt_port *p, vt_text *out) {
   const vt_init_info *init = vt_init_get(p->init);
   if (p->has_range) {
@@ -38,6 +42,8 @@ void vt_port_print_range_and_init(const vt_graph *g, const vt_port *p, vt_text *
     vt_text_add(out, "..");
     vt_dim_print(&g->dims, p->hi, out);
   }
+  if (p->stored != 0)
+    vt_text_add(out, "from %s%s", vt_dtype_name(p->stored), init == NULL ? "" : " ");
   if (init == NULL) return;
   vt_text_add(out, "= %s%s", init->name, init->attrs->n_fields > 0 ? "(" : "");
   vt_attr_print(init->attrs, p->init_attrs, &g->dims, out);
@@ -49,7 +55,7 @@ static void print_port(const vt_graph *g, const vt_port *p, vt_text *out) {
       [VT_PORT_INPUT] = "input", [VT_PORT_PARAM] = "param", [VT_PORT_STATE] = "state"};
   vt_text_add(out, "  %s %s: ", kinds[p->kind], p->name);
   vt_type_print(&g->dims, &g->values[p->value].type, out);
-  vt_text_add(out, "%s", p->has_range || p->init != 0 ? " " : "");
+  vt_text_add(out, "%s", port_has_suffix(p) ? " " : "");
   vt_port_print_range_and_init(g, p, out);
   vt_text_add(out, "\n");
 }

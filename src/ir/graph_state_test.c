@@ -123,8 +123,8 @@ static void test_verify_finds_each_fault(void) {
       {next_of_other_type, "the next value of the state 'a' is not a value of its type"},
       {next_of_input, "'x' has a next value, but is not a state"},
       {next_of_param, "'a' has a next value, but is not a state"},
-      {no_initialiser, "the state 'a' has no initialiser"},
-      {no_initialiser_attrs, "the state 'd' has no initialiser"},
+      {no_initialiser, "the state 'a' has initialiser number 0, which is not valid"},
+      {no_initialiser_attrs, "the state 'd' has initialiser number 1 without its attributes"},
       {a_range, "'b' is f32: only an input of integers has a range"},
       {another_kind, "the port 'b' is neither an input, a param nor a state"},
   };
@@ -232,6 +232,22 @@ static void test_missing_next_value_is_refused(void) {
   CHECK(strcmp(d.text, "the state 'k' has no next value: write next k = ...") == 0);
 }
 
+/* A model that changes states needs no output; any other model does. */
+static void test_states_without_output(void) {
+  for (uint32_t kind = VT_PORT_STATE; kind != 0; kind = kind == VT_PORT_STATE ? VT_PORT_PARAM : 0) {
+    vt_graph_builder gb;
+    vt_graph *g = NULL;
+    const vt_init_info *zeros = vt_init_find("zeros");
+    const vt_port p = {
+        .name = "a", .kind = kind, .init = zeros->number, .init_attrs = zeros->attrs->defaults};
+    CHECK(vt_graph_begin(&gb, "states", vt_alloc_default(), NULL) == VT_OK);
+    const uint32_t a = vt_graph_add_port(&gb, &p, &row), y = vt_build1(&gb.b, VT_OP_neg, a);
+    if (kind == VT_PORT_STATE) vt_graph_set_next(&gb, a, y);
+    CHECK(vt_graph_freeze(&gb, &g) == (kind == VT_PORT_STATE ? VT_OK : VT_VERIFY));
+    vt_graph_free(g);
+  }
+}
+
 /* A caller's `next` is not copied: only vt_graph_set_next sets it. */
 static void test_next_of_callers_port_is_ignored(void) {
   vt_graph_builder gb;
@@ -265,6 +281,7 @@ int main(void) {
   test_state_in_body_is_refused();
   test_wrong_next_values_refused();
   test_missing_next_value_is_refused();
+  test_states_without_output();
   test_next_of_callers_port_is_ignored();
   test_build_out_of_memory();
   TEST_DONE();

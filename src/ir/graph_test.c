@@ -43,6 +43,7 @@ typedef struct variant {
   int64_t rows, hi;
   double std;
   uint32_t extra_output;
+  uint32_t stored, no_init; /* of the param w: its stored type; 1: it has no initialiser */
 } variant;
 
 static const char *text_or_default(const char *s, const char *fallback) {
@@ -59,7 +60,13 @@ static void add_ports(vt_graph_builder *gb, const variant *v, int64_t rows) {
       .name = "i", .kind = VT_PORT_INPUT, .has_range = 1, .lo = 0, .hi = v->hi != 0 ? v->hi : 3};
   add_input(gb, text_or_default(v->x, "x"), matrix_type(VT_DTYPE_F32, rows, 4));
   vt_graph_add_port(gb, &i, &codes);
-  add_param(gb, "w", "normal", &normal, matrix_type(VT_DTYPE_F32, 4, 3));
+  const vt_port w = {.name = "w",
+                     .kind = VT_PORT_PARAM,
+                     .init = v->no_init ? 0 : vt_init_find("normal")->number,
+                     .stored = v->stored,
+                     .init_attrs = &normal}; /* dropped if there is no initialiser */
+  const vt_type weight = matrix_type(VT_DTYPE_F32, 4, 3);
+  vt_graph_add_port(gb, &w, &weight);
   add_param(gb, "b", "zeros", NULL, vector_type(VT_DTYPE_F32, 3));
 }
 
@@ -214,6 +221,20 @@ static void port_index_wrong(vt_graph *g) { g->values[X].index = 1; }
 static void port_value_unnamed(vt_graph *g) { g->values[X].name = NULL; }
 static void port_name_differs_from_value(vt_graph *g) { g->ports[0].name = "z"; }
 static void param_init_missing(vt_graph *g) { g->ports[2].init = 0; }
+static void param_attrs_without_init(vt_graph *g) {
+  g->ports[3].init = 0;
+  g->ports[3].init_attrs = g->ports[2].init_attrs;
+}
+static void param_stored_as_own_type(vt_graph *g) { g->ports[2].stored = VT_DTYPE_F32; }
+static void param_stored_as_integer(vt_graph *g) { g->ports[2].stored = VT_DTYPE_I8; }
+static void param_stored_as_no_type(vt_graph *g) { g->ports[2].stored = 99; }
+static void input_stored(vt_graph *g) { g->ports[0].stored = VT_DTYPE_F16; }
+/* No node reads the param after that, so that only its stored type is wrong. */
+static void integer_param_stored(vt_graph *g) {
+  g->operands[g->nodes[1].first_in + 1] = H;
+  g->values[BIAS].type.dtype = VT_DTYPE_I32;
+  g->ports[3].stored = VT_DTYPE_F16;
+}
 static void param_init_unknown(vt_graph *g) { g->ports[2].init = 99; }
 static void param_init_attrs_missing(vt_graph *g) { g->ports[2].init_attrs = NULL; }
 /* No node reads the param after that, so that only its initialiser is wrong. */
@@ -308,6 +329,12 @@ static const struct {
     FAULT(port_value_unnamed),
     FAULT(port_name_differs_from_value),
     FAULT(param_init_missing),
+    FAULT(param_attrs_without_init),
+    FAULT(param_stored_as_own_type),
+    FAULT(param_stored_as_integer),
+    FAULT(param_stored_as_no_type),
+    FAULT(input_stored),
+    FAULT(integer_param_stored),
     FAULT(param_init_unknown),
     FAULT(param_init_attrs_missing),
     FAULT(random_init_of_integer_param),
@@ -423,6 +450,10 @@ static void test_hash_depends_on_fields(void) {
       {.std = 0.03},
       {.extra_output = 1},
       {.activation = VT_OP_neg},
+      {.stored = VT_DTYPE_F16},
+      {.stored = VT_DTYPE_BF16},
+      {.no_init = 1},
+      {.no_init = 1, .stored = VT_DTYPE_F64},
   };
   enum { N = sizeof other / sizeof *other };
   vt_hash256 all[N + 1];
@@ -462,7 +493,7 @@ static void test_value_names_made_unique(void) {
   const uint32_t c = vt_build1(&f.gb.b, VT_OP_neg, 0), e = vt_build1(&f.gb.b, VT_OP_neg, 0);
   vt_graph_name_value(&f.gb, a, "x"); /* the port is already called x */
   vt_graph_name_value(&f.gb, b, "x");
-  vt_graph_name_value(&f.gb, c, "x.1"); /* a is already called x.1 */
+  vt_graph_name_value(&f.gb, c, "x.1"); /* a is already called x.1, so c gets a suffix */
   CHECK(strcmp(printed_value_name(&f, a), "x.1") == 0);
   CHECK(strcmp(printed_value_name(&f, b), "x.2") == 0);
   CHECK(strcmp(printed_value_name(&f, c), "x.1.1") == 0);

@@ -33,8 +33,10 @@ static vt_status verify_port_init(const vt_graph *g, const vt_port *p, vt_diag *
   const vt_init_info *init = vt_init_get(p->init);
   const uint32_t dtype = g->values[p->value].type.dtype;
   const char *kind = p->kind == VT_PORT_STATE ? "state" : "param";
+  if (p->kind == VT_PORT_PARAM && p->init == 0 && p->init_attrs == NULL) return VT_OK;
   if (init == NULL || p->init_attrs == NULL)
-    return VT_FAIL(d, VT_VERIFY, "the %s '%s' has no initialiser", kind, p->name);
+    return VT_FAIL(d, VT_VERIFY, "the %s '%s' has initialiser number %u%s", kind, p->name, p->init,
+                   init == NULL ? ", which is not valid" : " without its attributes");
   uint64_t size;
   memcpy(&size, p->init_attrs, sizeof size);
   if (size != init->attrs->size)
@@ -50,6 +52,20 @@ static vt_status verify_port_init(const vt_graph *g, const vt_port *p, vt_diag *
   if (stream >= 0 && stream <= UINT32_MAX) return VT_OK;
   return VT_FAIL(d, VT_VERIFY, "the %s '%s' has stream %lld, outside 0..2^32-1", kind, p->name,
                  (long long)stream);
+}
+
+/* Only a param of f32 may be stored as another type, and only as a float, because then every
+ * element has one nearest f32. */
+static vt_status verify_stored_type(const vt_graph *g, const vt_port *p, vt_diag *d) {
+  const uint32_t dtype = g->values[p->value].type.dtype;
+  const int is_wanted =
+      p->stored == VT_DTYPE_F16 || p->stored == VT_DTYPE_BF16 || p->stored == VT_DTYPE_F64;
+  if (p->stored == 0) return VT_OK;
+  if (p->kind == VT_PORT_PARAM && dtype == VT_DTYPE_F32 && is_wanted) return VT_OK;
+  return VT_FAIL(d, VT_VERIFY,
+                 "'%s' is %s, stored as type number %u: only a param of f32 can be stored as "
+                 "another type, f16, bf16 or f64",
+                 p->name, vt_dtype_name(dtype), p->stored);
 }
 
 /* The least and greatest value of an integer type; returns 0 if dtype is not an integer type. */
@@ -91,6 +107,7 @@ static vt_status verify_port(const vt_graph *g, uint32_t i, vt_diag *d) {
     return VT_FAIL(d, VT_VERIFY, "the port '%s' is neither an input, a param nor a state", p->name);
   VT_TRY(verify_value_type(g, p->value, d));
   VT_TRY(verify_range(g, p, d));
+  VT_TRY(verify_stored_type(g, p, d));
   return p->kind != VT_PORT_INPUT ? verify_port_init(g, p, d) : VT_OK;
 }
 
@@ -317,7 +334,9 @@ static int compare_output_names(const void *a, const void *b, const void *contex
 }
 
 static vt_status verify_outputs(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
-  if (g->n_results == 0) return VT_FAIL(d, VT_VERIFY, "the model has no output");
+  int has_state = 0; /* a model that changes its states may have no output */
+  for (uint32_t i = 0; i < g->n_ports; i++) has_state |= g->ports[i].kind == VT_PORT_STATE;
+  if (g->n_results == 0 && !has_state) return VT_FAIL(d, VT_VERIFY, "the model has no output");
   for (uint32_t i = 0; i < g->n_results; i++)
     if (g->results[i].value >= g->n_values)
       return VT_FAIL(d, VT_VERIFY, "the output '%s' is not a value of the graph",

@@ -64,10 +64,13 @@ typedef struct vt_port {
   uint32_t next;          /* of a state: index of the value that it has after the run, maybe its own
                              value; VT_NO_VALUE for any other port */
   uint32_t has_range;     /* 1 if the input's integers must be in lo..hi */
-  uint32_t init;          /* the initialiser's number in inits.def, never 0 for a param or state; 0
-                             for an input */
+  uint32_t init;          /* the initialiser's number in inits.def, never 0 for a state; 0 for an
+                             input, and for a param without an initialiser, which must be given a
+                             value */
+  uint32_t stored;        /* a type that files may hold an f32 param as: f16, bf16 or f64; or 0 */
   int64_t lo, hi;         /* ends of the range, both included: numbers or symbolic dimensions */
-  const void *init_attrs; /* attributes of the initialiser, a struct of its attribute group */
+  const void *init_attrs; /* attributes of the initialiser, a struct of its attribute group; NULL
+                             without an initialiser */
 } vt_port;
 
 typedef struct vt_result { /* an output of the graph: its name and the index of its value */
@@ -110,8 +113,8 @@ static inline void vt_body_type_of(const vt_graph *body, vt_type *in, vt_type *o
 int vt_name_is_automatic(const char *name);
 /* The digest of the canonical printed form, so that names of inner values do not change it. */
 vt_status vt_graph_hash(const vt_graph *g, vt_hash256 *out) VT_NODISCARD;
-/* Prints the text after a port's type: the range of an input, "in 0..95", or the initialiser of a
- * param, "= normal(std=0.02, stream=7)", or nothing. */
+/* Prints the text after a port's type: the range of an input, "in 0..95", or the stored type and
+ * the initialiser of a param, "from f16 = normal(std=0.02, stream=7)", or nothing. */
 void vt_port_print_range_and_init(const vt_graph *g, const vt_port *p, vt_text *out);
 /* The name of a value. An unnamed value is called after its node, "_12", and the second result of
  * that node "_12.1"; `buffer` holds such a name. */

@@ -19,7 +19,7 @@ enum { TRIES = 1000000 };
 
 typedef struct function {
   const char *name;
-  vt_ff_phase (*float_float)(float x);
+  vt_ff_rounded (*float_float)(float x);
   float (*two_phase)(float x), (*expected)(float x);
   float from, to;
   unsigned rare;

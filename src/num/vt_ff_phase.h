@@ -20,10 +20,10 @@ typedef struct vt_ff {
 } vt_ff;
 
 /* A result y and a mask `sure`, all ones in the lanes where y is known to be correctly rounded. */
-typedef struct vt_ff_phase {
+typedef struct vt_ff_rounded {
   vt_s y;
   vt_u sure;
-} vt_ff_phase;
+} vt_ff_rounded;
 
 VT_FN vt_s vt_s_abs(vt_s x) { return vt_s_of_bits(vt_s_bits_of(x) & 0x7fffffffu); }
 VT_FN vt_s
@@ -71,14 +71,14 @@ VT_FN vt_ff fs_quotient(vt_ff n, vt_ff d) {
  * to the same f32, because rounding is monotonic. `error` must exceed the absolute error of x by
  * 2^-46 of hi, the roundings of lo - error and lo + error: |lo| is below 2^-22 of |hi|. NaN never
  * passes. */
-VT_FN vt_ff_phase fs_round_test_absolute(vt_ff x, vt_s error) {
+VT_FN vt_ff_rounded fs_round_test_absolute(vt_ff x, vt_s error) {
   const vt_s y = x.hi + (x.lo - error);
-  const vt_ff_phase r = {y, vt_s_eq(y, x.hi + (x.lo + error))};
+  const vt_ff_rounded r = {y, vt_s_eq(y, x.hi + (x.lo + error))};
   return r;
 }
 /* The rounding test, given the error relative to hi. hi * error must not underflow, unless the
  * exact value differs from hi by less than a quarter of hi's last place. */
-VT_FN vt_ff_phase fs_round_test(vt_ff x, float error) {
+VT_FN vt_ff_rounded fs_round_test(vt_ff x, float error) {
   return fs_round_test_absolute(x, vt_s_abs(x.hi) * error);
 }
 #endif

@@ -174,6 +174,14 @@ vt_status vt_dim_div(vt_dims *t, int64_t a, int64_t divisor, int64_t *out, vt_di
   return intern(t, &p, out, d);
 }
 
+int vt_dim_uses_symbol(const vt_dims *t, int64_t dim, uint32_t symbol) {
+  if (!vt_dim_is_symbolic(dim)) return 0;
+  const vt_poly *p = &t->poly[dim - INT64_MIN];
+  for (uint32_t i = 0; i < p->n; i++)
+    if (p->term[i].power[symbol] != 0) return 1;
+  return 0;
+}
+
 vt_status vt_dim_bind(const vt_dims *t, const int64_t *value, int64_t dim, int64_t *out,
                       vt_diag *d) {
   const vt_poly p = poly_of(t, dim);

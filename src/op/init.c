@@ -52,24 +52,24 @@ uint32_t init_uniform(const vt_init_args *a) {
 }
 
 /* The fan_in of a parameter: its attribute, or if that is 0 a number from the shape, which is [in,
- * out] for rank 2 and [out, in, kernel...] for higher ranks. For a vector, fan_in and fan_out are
- * its length. The result is at least 1. */
+ * out] for rank 2, or [out, in] with out_in=true, and [out, in, kernel...] for higher ranks. For a
+ * vector, fan_in and fan_out are its length. The result is at least 1. */
 static double fan_in(const vt_init_args *a) {
+  const vt_attr_fan *f = a->attrs;
   const vt_type *t = a->type;
   double n = 1;
-  if (((const vt_attr_fan *)a->attrs)->fan_in > 0)
-    return (double)((const vt_attr_fan *)a->attrs)->fan_in;
-  if (t->rank <= 2) n = t->rank == 0 ? 1 : (double)t->dim[0];
+  if (f->fan_in > 0) return (double)f->fan_in;
+  if (t->rank <= 2) n = t->rank == 0 ? 1 : (double)t->dim[f->out_in ? t->rank - 1 : 0];
   for (uint32_t i = 1; t->rank > 2 && i < t->rank; i++) n *= (double)t->dim[i];
   return n < 1 ? 1 : n;
 }
 
 static double fan_out(const vt_init_args *a) {
+  const vt_attr_fan *f = a->attrs;
   const vt_type *t = a->type;
   double n = 1;
-  if (((const vt_attr_fan *)a->attrs)->fan_out > 0)
-    return (double)((const vt_attr_fan *)a->attrs)->fan_out;
-  if (t->rank <= 2) n = t->rank == 0 ? 1 : (double)t->dim[t->rank - 1];
+  if (f->fan_out > 0) return (double)f->fan_out;
+  if (t->rank <= 2) n = t->rank == 0 ? 1 : (double)t->dim[f->out_in ? 0 : t->rank - 1];
   for (uint32_t i = 0; t->rank > 2 && i < t->rank; i++) n *= i == 1 ? 1.0 : (double)t->dim[i];
   return n < 1 ? 1 : n;
 }

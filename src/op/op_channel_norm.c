@@ -177,7 +177,8 @@ uint32_t lower_batch_norm_inference(const vt_lowering *l) {
 
 /* ---- gradients ---- */
 
-/* S(each) for each channel, over all axes but axis 1, in the shape of `like`. */
+/* S(each) of each channel, the sum over all axes but axis 1, reshaped to the shape of `like`, which
+ * has one element for each channel. */
 static uint32_t sum_per_channel(vt_builder *b, uint32_t each, uint32_t like) {
   const vt_type *t = b->type(b, each);
   if (t == NULL) return VT_NO_VALUE;

@@ -164,7 +164,7 @@ void grad_mse(const vt_gradient *g) {
 void grad_l1(const vt_gradient *g) {
   const uint32_t d = build_difference(g->b, g->in);
   const uint32_t w = vt_build_loss_weight(g, ((const vt_attr_loss *)g->attrs)->reduction);
-  set_dx_and_minus_dx(g, vt_build_with_sign_of(g->b, d, w));
+  set_dx_and_minus_dx(g, vt_build_y_times_sign_of_x(g->b, d, w));
 }
 
 /* abs d <= delta ? d*w : d > 0 ? delta*w : -(delta*w) */
@@ -189,7 +189,8 @@ void grad_smooth_l1(const vt_gradient *g) {
   const uint32_t beta = vt_build_scalar_of_same_dtype(b, d, a->beta);
   const uint32_t near = vt_build2(b, VT_OP_mul, vt_build2(b, VT_OP_div, d, beta), w);
   const uint32_t close = vt_build2(b, VT_OP_lt, vt_build1(b, VT_OP_abs, d), beta);
-  set_dx_and_minus_dx(g, vt_build3(b, VT_OP_select, close, near, vt_build_with_sign_of(b, d, w)));
+  set_dx_and_minus_dx(g,
+                      vt_build3(b, VT_OP_select, close, near, vt_build_y_times_sign_of_x(b, d, w)));
 }
 
 /* t == 0 ? +0 : -(t*w) */

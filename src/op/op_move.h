@@ -38,7 +38,8 @@ typedef int vt_before_fn(const void *context, int64_t i, int64_t j);
  * `before`. */
 void vt_rank_best(vt_before_fn *before, const void *context, int64_t n, int64_t *at, int64_t stride,
                   int64_t k);
-/* Whether element p of a tensor is above element q in the one order (NaN highest, -0 < +0). */
+/* Whether the element of x at offset p is above the one at offset q in the one order (NaN highest,
+ * -0 < +0). An offset is the distance from x->data in elements, with the strides multiplied in. */
 int vt_view_is_above(const vt_view *x, int64_t p, int64_t q);
 
 /* ---- nodes ---- */

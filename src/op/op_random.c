@@ -316,7 +316,8 @@ uint32_t lower_categorical(const vt_lowering *l) {
   return vt_build_slice(l->b, sorted + 1, (uint32_t)a->axis, 0, a->k);
 }
 
-/* The scratch bytes for the perturbed logits of the longest line. */
+/* The scratch bytes for the perturbed logits of one line. The attributes with the op's axis are not
+ * passed to this function, so it takes the longest axis. */
 uint64_t scratch_categorical(const vt_view *in, uint32_t n_in) {
   int64_t longest = 0;
   (void)n_in;

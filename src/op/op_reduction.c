@@ -61,10 +61,10 @@ uint32_t vt_build_broadcast_like(vt_builder *b, uint32_t y, uint32_t x) {
   return vt_build_broadcast(b, y, to.rank, to.dim);
 }
 
-uint32_t vt_build_with_sign_of(vt_builder *b, uint32_t which, uint32_t y) {
-  const uint32_t zero = vt_build_scalar_of_same_dtype(b, which, 0.0);
-  const uint32_t above = vt_build2(b, VT_OP_gt, which, zero);
-  const uint32_t below = vt_build2(b, VT_OP_lt, which, zero);
+uint32_t vt_build_y_times_sign_of_x(vt_builder *b, uint32_t x, uint32_t y) {
+  const uint32_t zero = vt_build_scalar_of_same_dtype(b, x, 0.0);
+  const uint32_t above = vt_build2(b, VT_OP_gt, x, zero);
+  const uint32_t below = vt_build2(b, VT_OP_lt, x, zero);
   const uint32_t other = vt_build3(b, VT_OP_select, below, vt_build1(b, VT_OP_neg, y), zero);
   return vt_build3(b, VT_OP_select, above, y, other);
 }

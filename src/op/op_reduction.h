@@ -25,9 +25,8 @@ uint32_t vt_build_mean(vt_builder *b, uint32_t x, unsigned mask);
 uint32_t vt_build_restore_axes(vt_builder *b, uint32_t y, uint32_t x, unsigned mask);
 /* Broadcasts y to the shape of x. */
 uint32_t vt_build_broadcast_like(vt_builder *b, uint32_t y, uint32_t x);
-/* Writes which > 0 ? y : which < 0 ? -y : +0, the gradient of abs(which) if y is that of its
- * result. */
-uint32_t vt_build_with_sign_of(vt_builder *b, uint32_t which, uint32_t y);
+/* Writes x > 0 ? y : x < 0 ? -y : +0. This is the gradient of abs(x) if y is that of its result. */
+uint32_t vt_build_y_times_sign_of_x(vt_builder *b, uint32_t x, uint32_t y);
 
 /* ---- kernels ---- */
 

@@ -131,7 +131,7 @@ typedef struct axis { /* an axis that is resized from `in` to `out` elements */
 static uint32_t build_f64(vt_builder *b, double x) { return vt_build_number(b, VT_DTYPE_F64, x); }
 static uint32_t build_i64(vt_builder *b, int64_t x) { return vt_build_int(b, VT_DTYPE_I64, x); }
 
-/* Writes the source coordinate c of every result along an axis: f64[out]. */
+/* Writes the source position of every result along an axis: f64[out]. */
 static uint32_t build_coordinates(vt_builder *b, const axis *x) {
   const int64_t one = 1, by = x->z.coordinates;
   const vt_attr_iota a = {
@@ -166,12 +166,12 @@ static uint32_t build_clamp(vt_builder *b, uint32_t x, uint32_t dtype, int64_t m
   return vt_build2(b, VT_OP_minimum, vt_build2(b, VT_OP_maximum, x, least), top);
 }
 
-static uint32_t build_nearest(vt_builder *b, uint32_t c, int64_t rounding) {
+static uint32_t build_nearest(vt_builder *b, uint32_t positions, int64_t rounding) {
   if (rounding == VT_WORD_round_prefer_floor)
-    return build_floor_or_ceil(b, vt_build2(b, VT_OP_sub, c, build_f64(b, 0.5)), 1);
+    return build_floor_or_ceil(b, vt_build2(b, VT_OP_sub, positions, build_f64(b, 0.5)), 1);
   if (rounding == VT_WORD_round_prefer_ceil)
-    return build_floor_or_ceil(b, vt_build2(b, VT_OP_add, c, build_f64(b, 0.5)), 0);
-  return build_floor_or_ceil(b, c, rounding == VT_WORD_ceil);
+    return build_floor_or_ceil(b, vt_build2(b, VT_OP_add, positions, build_f64(b, 0.5)), 0);
+  return build_floor_or_ceil(b, positions, rounding == VT_WORD_ceil);
 }
 
 /* ((((a + 2)*t) - (a + 3))*t)*t + 1 */
@@ -197,11 +197,11 @@ typedef struct tap_set {
   uint32_t n, index[MOST_TAPS], weight[MOST_TAPS];
 } tap_set;
 
-static tap_set cubic_taps(vt_builder *b, const axis *x, uint32_t c) {
+static tap_set cubic_taps(vt_builder *b, const axis *x, uint32_t positions) {
   tap_set r = {.n = 4};
   const double a = x->z.a;
-  const uint32_t j = build_floor_or_ceil(b, c, 0);
-  const uint32_t f = vt_build2(b, VT_OP_sub, c, vt_build_cast(b, j, VT_DTYPE_F64));
+  const uint32_t j = build_floor_or_ceil(b, positions, 0);
+  const uint32_t f = vt_build2(b, VT_OP_sub, positions, vt_build_cast(b, j, VT_DTYPE_F64));
   uint32_t weight[4];
   weight[0] = build_far_cubic_weight(b, vt_build2(b, VT_OP_add, f, build_f64(b, 1.0)), a);
   weight[1] = build_near_cubic_weight(b, f, a);
@@ -215,9 +215,9 @@ static tap_set cubic_taps(vt_builder *b, const axis *x, uint32_t c) {
   return r;
 }
 
-static tap_set linear_taps(vt_builder *b, const axis *x, uint32_t c) {
+static tap_set linear_taps(vt_builder *b, const axis *x, uint32_t positions) {
   const uint32_t last = build_i64(b, x->in - 1);
-  const uint32_t inside = build_clamp(b, c, VT_DTYPE_F64, x->in - 1);
+  const uint32_t inside = build_clamp(b, positions, VT_DTYPE_F64, x->in - 1);
   const uint32_t j = build_floor_or_ceil(b, inside, 0);
   const uint32_t f = vt_build2(b, VT_OP_sub, inside, vt_build_cast(b, j, VT_DTYPE_F64));
   const uint32_t next = vt_build2(b, VT_OP_add, j, build_i64(b, 1));
@@ -229,10 +229,10 @@ static tap_set linear_taps(vt_builder *b, const axis *x, uint32_t c) {
 }
 
 static tap_set taps_of(vt_builder *b, const axis *x) {
-  const uint32_t c = build_coordinates(b, x);
-  if (x->z.mode == VT_WORD_cubic) return cubic_taps(b, x, c);
-  if (x->z.mode == VT_WORD_linear) return linear_taps(b, x, c);
-  const uint32_t j = build_nearest(b, c, x->z.rounding);
+  const uint32_t positions = build_coordinates(b, x);
+  if (x->z.mode == VT_WORD_cubic) return cubic_taps(b, x, positions);
+  if (x->z.mode == VT_WORD_linear) return linear_taps(b, x, positions);
+  const uint32_t j = build_nearest(b, positions, x->z.rounding);
   return (tap_set){.n = 1, .index = {build_clamp(b, j, VT_DTYPE_I64, x->in - 1)}};
 }
 

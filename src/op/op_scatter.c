@@ -181,7 +181,7 @@ static vt_status run_scatter(vt_kernel *k, combine_fn *combine) {
   const uint32_t batch = (uint32_t)((const vt_attr_gather_nd *)k->attrs)->batch;
   const vt_view *index = &k->in[1], *updates = &k->in[2];
   VT_TRY(vt_check_coordinates(k, batch));
-  vt_view_copy(k->out, &k->in[0]);
+  if (k->out->data != k->in[0].data) vt_view_copy(k->out, &k->in[0]); /* else it is in place */
   if (vt_view_count(updates) == 0) return VT_OK;
   const uint32_t depth = (uint32_t)index->dim[index->rank - 1];
   const vt_view to = vt_view_pick_axes(k->out, ~0u << (batch + depth));

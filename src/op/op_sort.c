@@ -150,7 +150,8 @@ vt_status kernel_sort(vt_kernel *k) {
   return VT_OK;
 }
 
-/* Sets dx: writes dy of each sorted value to the position that the value had in x. */
+/* Builds dx: zeros into which dy of each sorted value is scattered, to the position that the value
+ * had in x. */
 static void scatter_dy_back(const vt_gradient *g, int64_t axis) {
   const vt_attr_axis a = {.size = sizeof a, .axis = axis};
   vt_type x, y;

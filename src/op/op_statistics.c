@@ -141,7 +141,7 @@ void grad_norm_l1(const vt_gradient *g) {
   uint32_t dy;
   unsigned mask;
   if (read_reduce_dy_and_mask(g, &dy, &mask))
-    g->d_in[0] = vt_build_with_sign_of(g->b, g->in[0], dy);
+    g->d_in[0] = vt_build_y_times_sign_of_x(g->b, g->in[0], dy);
 }
 
 /* y == 0 ? +0 : (x*dy)/y */

@@ -223,6 +223,9 @@ static void test_nodes_of_initialisers(void) {
   static const vt_attr_uniform tenths = {.size = sizeof tenths, .low = 0.1, .high = 0.3};
   static const vt_attr_fan fan = {.size = sizeof fan, .stream = 9};
   static const vt_attr_fan fan_8 = {.size = sizeof fan_8, .fan_in = 8, .fan_out = 24, .stream = 9};
+  static const vt_attr_fan swapped = {.size = sizeof swapped, .stream = 9, .out_in = 1};
+  static const vt_attr_fan swapped_2 = {
+      .size = sizeof swapped_2, .fan_in = 2, .stream = 9, .out_in = 1};
   static const char z_times[] =
       "2: random_normal(0, 1 rank 2 stream 9)\n3: literal(%s)\n"
       "4: mul(2, 3)\n";
@@ -250,10 +253,18 @@ static void test_nodes_of_initialisers(void) {
   expect_init_nodes("xavier_normal", &fan, &matrix, want);
   snprintf(want, sizeof want, z_times, "3f000000"); /* sqrt(2/8) */
   expect_init_nodes("he_normal", &fan_8, &matrix, want);
+  snprintf(want, sizeof want, z_times, "3f5105ec"); /* fan_in is 3, the last axis: sqrt(2/3) */
+  expect_init_nodes("he_normal", &swapped, &matrix, want);
+  snprintf(want, sizeof want, z_times, "3f000000"); /* fan_in is 2, fan_out 6: sqrt(2/8) */
+  expect_init_nodes("xavier_normal", &swapped_2, &matrix, want);
   snprintf(want, sizeof want, z_times, "3fb504f3"); /* a fan of 0 counts as 1 */
   expect_init_nodes("he_normal", &fan, &empty, want);
+  expect_init_nodes("he_normal", &swapped, &empty, want);
   /* the shape is [out, in, kernel], so fan_in is 2*3 */
   expect_init_nodes("he_normal", &fan, &kernel,
+                    "2: random_normal(0, 1 rank 3 stream 9)\n3: literal(3f13cd3a)\n4: mul(2, 3)\n");
+  /* a kernel is [out, in, kernel] in any case */
+  expect_init_nodes("he_normal", &swapped, &kernel,
                     "2: random_normal(0, 1 rank 3 stream 9)\n3: literal(3f13cd3a)\n4: mul(2, 3)\n");
   expect_init_nodes("xavier_normal", &fan, &kernel, /* fan_in + fan_out is 2*3 + 5*3: sqrt(2/21) */
                     "2: random_normal(0, 1 rank 3 stream 9)\n3: literal(3e9e01b3)\n4: mul(2, 3)\n");

@@ -53,6 +53,8 @@ vt_status vt_dim_div(vt_dims *t, int64_t a, int64_t divisor, int64_t *out, vt_di
 /* The value of `dim` with value[i] for symbol i; VT_BIND if it overflows. */
 vt_status vt_dim_bind(const vt_dims *t, const int64_t *value, int64_t dim, int64_t *out,
                       vt_diag *d) VT_NODISCARD;
+/* 1 if `dim` depends on symbol number `symbol`. */
+int vt_dim_uses_symbol(const vt_dims *t, int64_t dim, uint32_t symbol);
 /* Appends "B*T + 1" or "16". */
 void vt_dim_print(const vt_dims *t, int64_t dim, vt_text *out);
 #endif

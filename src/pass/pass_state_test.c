@@ -299,12 +299,12 @@ static void test_init_graphs_of_params_and_states(void) {
   vt_graph_set_next(&gb, a, a);
   vt_graph_add_result(&gb, "y", a);
   vt_graph *g = freeze_or_exit(&gb), *params = NULL, *states = NULL, *none = g;
-  CHECK(vt_pass_build_init(g, &o, &params, NULL) == VT_OK && params->n_results == 1);
+  CHECK(vt_pass_build_init(g, VT_PORT_PARAM, &o, &params, NULL) == VT_OK && params->n_results == 1);
   CHECK(strcmp(params->results[0].name, "w") == 0);
-  CHECK(vt_pass_build_state_init(g, &o, &states, NULL) == VT_OK && states->n_results == 1);
+  CHECK(vt_pass_build_init(g, VT_PORT_STATE, &o, &states, NULL) == VT_OK && states->n_results == 1);
   CHECK(strcmp(states->results[0].name, "a") == 0 && states->n_ports == 2);
   CHECK(vt_type_equal(&states->values[states->results[0].value].type, &square));
-  CHECK(vt_pass_build_state_init(params, &o, &none, NULL) == VT_OK && none == NULL);
+  CHECK(vt_pass_build_init(params, VT_PORT_STATE, &o, &none, NULL) == VT_OK && none == NULL);
   vt_graph_free(states);
   vt_graph_free(params);
   vt_graph_free(g);

@@ -405,7 +405,7 @@ static void test_lower_needs_bound_dims(void) {
 
 static vt_status build_init_graph(const vt_graph *g, vt_graph **out, vt_diag *d) {
   const vt_pass_options o = {.alloc = vt_alloc_default()};
-  return vt_pass_build_init(g, &o, out, d);
+  return vt_pass_build_init(g, VT_PORT_PARAM, &o, out, d);
 }
 
 static void test_init_graph(void) {
@@ -452,6 +452,38 @@ static void test_init_graph_of_all_initialisers(void) {
   vt_graph_free(g);
 }
 
+/* Params without an initialiser are left out, wherever they are declared. If no param has one,
+ * there is no graph. Passes keep the ports as they are. */
+static void test_init_graph_without_some_inits(void) {
+  const vt_port bare = {.name = "bare", .kind = VT_PORT_PARAM, .stored = VT_DTYPE_BF16};
+  const vt_type scalar = {VT_DTYPE_F32, 0, {0}};
+  vt_diag d = {0};
+  for (int n = 0; n < 3; n++) { /* n params that have an initialiser */
+    vt_graph_builder gb;
+    vt_graph *g = NULL, *out = NULL;
+    CHECK(vt_graph_begin(&gb, "some", vt_alloc_default(), &d) == VT_OK);
+    if (n > 1) add_param(&gb, "before", "ones", scalar);
+    const uint32_t value = vt_graph_add_port(&gb, &bare, &scalar);
+    if (n > 0) add_param(&gb, "after", "zeros", scalar);
+    vt_graph_add_result(&gb, "y", value);
+    CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
+    CHECK(build_init_graph(g, &out, &d) == VT_OK && (out == NULL) == (n == 0));
+    CHECK(out == NULL || out->n_results == (uint32_t)n);
+    if (n > 0) CHECK(strcmp(out->results[n - 1].name, "after") == 0);
+    vt_graph_free(out);
+    for (uint32_t pass = 0; pass < VT_PASS_COUNT; pass++) {
+      const vt_pass_options o = {.alloc = vt_alloc_default()};
+      out = NULL;
+      if (vt_pass_run(pass, g, &o, &out, &d) != VT_OK) fprintf(stderr, "  %s\n", d.text);
+      CHECK(out != NULL && out->n_ports == (uint32_t)n + 1);
+      const vt_port *p = out == NULL ? &bare : &out->ports[n > 1];
+      CHECK(p->init == 0 && p->init_attrs == NULL && p->stored == VT_DTYPE_BF16);
+      vt_graph_free(out);
+    }
+    vt_graph_free(g);
+  }
+}
+
 static void test_init_graph_without_params(void) {
   vt_graph *g = one_port_graph(VT_DTYPE_F32, 1, 0, 0), *out = g;
   vt_diag d = {0};
@@ -472,7 +504,7 @@ static vt_status lower_with_allocator(const vt_graph *g, vt_alloc a, vt_graph **
   return vt_pass_run(VT_PASS_lower, g, &(vt_pass_options){.alloc = a}, out, d);
 }
 static vt_status init_with_allocator(const vt_graph *g, vt_alloc a, vt_graph **out, vt_diag *d) {
-  return vt_pass_build_init(g, &(vt_pass_options){.alloc = a}, out, d);
+  return vt_pass_build_init(g, VT_PORT_PARAM, &(vt_pass_options){.alloc = a}, out, d);
 }
 
 static void fail_each_allocation(job_fn *job, const vt_graph *g) {
@@ -515,6 +547,7 @@ int main(void) {
   test_init_graph();
   test_init_graph_of_all_initialisers();
   test_init_graph_without_params();
+  test_init_graph_without_some_inits();
   test_passes_out_of_memory();
   TEST_DONE();
 }

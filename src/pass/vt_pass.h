@@ -65,12 +65,11 @@ vt_status vt_pass_run(uint32_t i, const vt_graph *g, const vt_pass_options *o, v
  * returned as it is. */
 vt_status vt_pass_blame_bindings(const vt_pass_options *o, vt_status s, vt_diag *d);
 
-/* Builds the graph that computes the initial values of all params of a bound graph from two
- * inputs, the i64 scalars `seed` and `step`. It has one output per param, with the param's name.
- * This is not a pass of the pipeline. For a graph without params *out is NULL. */
-vt_status vt_pass_build_init(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
-                             vt_diag *d) VT_NODISCARD;
-/* The same for the first values of all states. */
-vt_status vt_pass_build_state_init(const vt_graph *g, const vt_pass_options *o, vt_graph **out,
-                                   vt_diag *d) VT_NODISCARD;
+/* Builds the graph that computes the initial values of the params of a bound graph, or of its
+ * states, from two inputs, the i64 scalars `seed` and `step`. `kind` is VT_PORT_PARAM or
+ * VT_PORT_STATE. The graph has one output per port of that kind that has an initialiser, with the
+ * port's name. This is not a pass of the pipeline. *out is NULL if no such port has an initialiser.
+ */
+vt_status vt_pass_build_init(const vt_graph *g, uint32_t kind, const vt_pass_options *o,
+                             vt_graph **out, vt_diag *d) VT_NODISCARD;
 #endif

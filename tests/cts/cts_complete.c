@@ -123,7 +123,7 @@ static vt_type with_rank(vt_type t, enum shape shape) {
 
 /* Returns bits for RANK_0 and RANK_8: the op accepts that rank if all operands that have operand
  * 0's rank get it instead. */
-static uint32_t accepted_ranks(const vt_graph *g, const vt_node *n) {
+static uint32_t bits_for_accepted_ranks_0_and_8(const vt_graph *g, const vt_node *n) {
   vt_type in[VT_OP_ANY_IN];
   uint32_t accepted = 0;
   for (uint32_t shape = RANK_0; shape <= RANK_8; shape++) {
@@ -193,7 +193,7 @@ static void add_types_and_ranks(const vt_graph *g, coverage *all) {
     if (n->n_in == 0 || n->n_body > 0 || n->n_in > VT_OP_ANY_IN) continue;
     c->types_in_cases |= 1u << g->values[g->operands[n->first_in]].type.dtype;
     c->types_accepted |= accepted_types(g, n);
-    c->ranks_accepted |= accepted_ranks(g, n);
+    c->ranks_accepted |= bits_for_accepted_ranks_0_and_8(g, n);
   }
 }
 

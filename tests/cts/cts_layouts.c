@@ -44,8 +44,8 @@ static uint8_t *element_address(const vt_view *v, int64_t i) {
   return (uint8_t *)v->data + element_offset(v, i) * (int64_t)element_bytes(v);
 }
 
-/* Sets the strides of a layout. Returns the number of elements that the layout spans, and sets
- * *first to the offset of the first element. */
+/* Sets the strides of a layout. Returns a number of elements that is enough for the tensor and the
+ * gaps around it, and sets *first to the position of the tensor's first element among them. */
 static int64_t set_strides_of_layout(vt_view *v, int layout, int64_t *first) {
   int64_t next = layout == SPACED ? 3 : 1;
   *first = layout == SPACED ? 2 : 0;

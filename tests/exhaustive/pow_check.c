@@ -256,7 +256,7 @@ static float draw_x(source *s) {
   }
 }
 
-/* Draws the logarithm to base 2 of the intended power. */
+/* Draws log2(x^y), from which draw_y computes y. */
 static double draw_log2_of_power(source *s) {
   switch (draw_bits(s) % 10) {
     case 0:
@@ -273,7 +273,8 @@ static double draw_log2_of_power(source *s) {
     case 5:
       return -148.5 - 3 * draw_from_0_to_1(s);
     case 6:
-      return (draw_from_0_to_1(s) - 0.5) * 0x1p26 * draw_scale(s); /* powers beyond the range */
+      /* in most cases the logarithm of a power outside the range of f32 */
+      return (draw_from_0_to_1(s) - 0.5) * 0x1p26 * draw_scale(s);
     default:
       return draw_from_0_to_1(s) * 278 - 150;
   }

@@ -226,11 +226,12 @@ static void read_range(decoder *f, vt_dims *dims, uint32_t type, vt_port *p) {
   if (!vt_dim_is_symbolic(p->hi)) p->hi = clamp(p->hi, p->lo, hi);
 }
 
-/* Reads the initialiser of a param. Random initialisers exist only for f32, and each gets a stream
- * of its own. */
+/* Reads the initialiser of a param, and whether it is stored as f16. Each param gets an
+ * initialiser, because the params of a run are computed. Random initialisers exist only for f32,
+ * and each gets a stream of its own. */
 static void read_init(decoder *f, uint32_t type, uint32_t index, vt_port *p, void *attrs) {
   const uint32_t n = read_below(f, 32);
-  const vt_init_info *init = vt_init_get(vt_init_get(n) == NULL ? 1 : n);
+  const vt_init_info *init = vt_init_get(vt_init_get(n & 15) == NULL ? 1 : n & 15);
   const vt_attr_field *stream = vt_attr_find(init->attrs, "stream");
   if (stream != NULL && type != VT_DTYPE_F32) init = vt_init_get(1);
   stream = vt_attr_find(init->attrs, "stream");
@@ -238,6 +239,7 @@ static void read_init(decoder *f, uint32_t type, uint32_t index, vt_port *p, voi
   if (stream != NULL)
     *vt_attr_int(attrs, stream) = (*vt_attr_int(attrs, stream) & 0xfffffff) * 16 + index;
   p->kind = VT_PORT_PARAM;
+  p->stored = (n & 16) != 0 && type == VT_DTYPE_F32 ? VT_DTYPE_F16 : 0;
   p->init = init->number;
   p->init_attrs = attrs;
 }

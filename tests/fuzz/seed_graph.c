@@ -145,8 +145,9 @@ static void write_port(encoder *e, const vt_graph *g, const vt_port *p) {
   write_byte(e, t->rank);
   for (uint32_t i = 0; i < t->rank; i++) write_number(e, &g->dims, t->dim[i]);
   if (p->kind == VT_PORT_PARAM) {
-    write_byte(e, p->init);
-    write_attrs(e, NULL, vt_init_get(p->init)->attrs, p->init_attrs);
+    const vt_init_info *init = vt_init_get(p->init);
+    write_byte(e, p->init | (p->stored != 0 ? 16u : 0));
+    if (init != NULL) write_attrs(e, NULL, init->attrs, p->init_attrs);
   } else if (t->dtype >= VT_DTYPE_I8 && t->dtype <= VT_DTYPE_I64) {
     write_number(e, NULL, p->lo);
     write_number(e, &g->dims, p->hi);

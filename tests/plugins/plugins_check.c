@@ -204,8 +204,8 @@ static void test_unadmitted_plugins_refused(void) {
   write_plugin_path("good", path);
   CHECK(try_to_open_device(path, 0, &d) == VT_BACKEND && strstr(d.text, "is not admitted") != NULL);
   CHECK(strstr(d.hint, "--allow-unadmitted") != NULL);
-  /* a plug-in that is not admitted is refused before any of its code runs, so it cannot hang */
   memset(&d, 0, sizeof d);
+  /* No code of a plug-in that is not admitted runs: even one that would hang is refused at once. */
   write_plugin_path("hang_query", path);
   CHECK(try_to_open_device(path, 0, &d) == VT_BACKEND && strstr(d.text, "is not admitted") != NULL);
 }

@@ -270,32 +270,32 @@ static float sum_of_weights(const vt_attend_task *t, const float *e, int64_t lo,
 }
 
 /* Replaces the products of a row by the weights of the keys that it sees, and by +0 for the other
- * keys lo .. hi - 1. Returns the sum of the weights, 0 if the row sees no key. A key that the mask
- * hides gets the score -inf and hence the weight +0, unless the maximum m of the scores is -inf or
- * NaN. In that case either the row sees no key, or its weights and their sum are NaN. */
-static float make_weights_and_sum(const vt_attend_task *t, float *e, const vt_attend_visible *x,
-                                  int64_t lo, int64_t hi) {
+ * keys fill_lo .. fill_hi - 1. Returns the sum of the weights, 0 if the row sees no key. A key that
+ * the mask hides gets the score -inf and hence the weight +0, unless the maximum m of the scores is
+ * -inf or NaN. In that case either the row sees no key, or its weights and their sum are NaN. */
+static float make_row_weights_and_sum(const vt_attend_task *t, float *e, const vt_attend_visible *x,
+                                      int64_t fill_lo, int64_t fill_hi) {
   const int64_t n = x->hi - x->lo;
   vt_cpu_row row = x->row;
-  lo = lo / VT_REDUCE_LANES * VT_REDUCE_LANES;
+  fill_lo = fill_lo / VT_REDUCE_LANES * VT_REDUCE_LANES;
   if (row.bias != NULL) row.bias += x->lo * row.bias_step;
   if (row.mask != NULL) row.mask += x->lo * row.mask_step;
   if (n == 0 || !t->table->score(e + x->lo, n, &row)) {
-    memset(e + lo, 0, (size_t)(hi - lo) * sizeof *e);
+    memset(e + fill_lo, 0, (size_t)(fill_hi - fill_lo) * sizeof *e);
     return 0;
   }
   const float m = max_of_scores(t, e + x->lo, n);
   t->call->team->kernels->maps->exp_sub(e + x->lo, e + x->lo, m, n);
-  memset(e + lo, 0, (size_t)(x->lo - lo) * sizeof *e);
-  memset(e + x->hi, 0, (size_t)(hi - x->hi) * sizeof *e);
+  memset(e + fill_lo, 0, (size_t)(x->lo - fill_lo) * sizeof *e);
+  memset(e + x->hi, 0, (size_t)(fill_hi - x->hi) * sizeof *e);
   return sum_of_weights(t, e, x->lo, x->hi);
 }
 
-float vt_attend_make_weights_and_sum(const vt_attend_chunk *c, int64_t r) {
+float vt_attend_make_row_weights_and_sum(const vt_attend_chunk *c, int64_t r) {
   const int64_t first = r / VT_CPU_PATCH_ROWS * VT_CPU_PATCH_ROWS;
   int64_t lo, hi;
   keys_seen_by_any(&c->visible[first], vt_cpu_min(VT_CPU_PATCH_ROWS, c->rows - first), &lo, &hi);
-  return make_weights_and_sum(c->t, c->e + r * c->t->size.stride, &c->visible[r], lo, hi);
+  return make_row_weights_and_sum(c->t, c->e + r * c->t->size.stride, &c->visible[r], lo, hi);
 }
 
 /* ---- values ---- */

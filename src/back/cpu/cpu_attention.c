@@ -179,7 +179,7 @@ static void compute_chunk_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_begin_chunk(t, worker, i / s->chunks, first, vt_cpu_min(s->chunk, s->rows - first), &c);
   const int64_t n = c.rows * s->padded_width;
   vt_attend_score_keys(&c, 0, s->keys);
-  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_make_weights_and_sum(&c, r);
+  for (int64_t r = 0; r < c.rows; r++) total[r] = vt_attend_make_row_weights_and_sum(&c, r);
   const vt_cpu_levels sums = vt_attend_init_levels(t, c.sum, n, s->levels);
   vt_cpu_levels_clear(&sums);
   for (int64_t block = 0; block < s->blocks; block++) {
@@ -208,7 +208,7 @@ static void score_block_item(vt_attend_task *t, uint64_t worker, int64_t i) {
 static void make_row_weights_item(vt_attend_task *t, uint64_t worker, int64_t i) {
   vt_attend_chunk c;
   begin_chunk_of_all_rows(t, worker, i / t->size.rows, &c);
-  t->totals[i] = vt_attend_make_weights_and_sum(&c, i % t->size.rows);
+  t->totals[i] = vt_attend_make_row_weights_and_sum(&c, i % t->size.rows);
 }
 
 /* The address of the sums of key block `block` of a pair, one row after the other. */

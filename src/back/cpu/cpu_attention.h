@@ -84,7 +84,7 @@ void vt_attend_begin_chunk(const vt_attend_task *t, uint64_t worker, int64_t pai
 void vt_attend_score_keys(vt_attend_chunk *c, int64_t from, int64_t to);
 /* Replaces the products of a row by its weights; returns the sum of the weights, 0 if the row sees
  * no key. */
-float vt_attend_make_weights_and_sum(const vt_attend_chunk *c, int64_t r);
+float vt_attend_make_row_weights_and_sum(const vt_attend_chunk *c, int64_t r);
 /* For every row, adds the weighted values of key block `block` to sum[row]. */
 void vt_attend_add_values(const vt_attend_chunk *c, int64_t block, float *sum);
 /* Stores the result of a row: its weighted sum `o` of values, divided by the sum of its weights. */

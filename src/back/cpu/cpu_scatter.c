@@ -132,7 +132,7 @@ static vt_status run_scatter(vt_cpu_call *c, vt_cpu_scatter_fn *const *combine) 
   const vt_view *y = c->out, *updates = &c->in[2];
   const vt_cpu_lookup l = vt_cpu_lookup_nd(y, &c->in[1], updates, (uint32_t)a->batch);
   VT_TRY(vt_cpu_lookup_check(c, &l));
-  vt_cpu_copy(c->team, y, &c->in[0]);
+  if (y->data != c->in[0].data) vt_cpu_copy(c->team, y, &c->in[0]); /* else it is in place */
   if (vt_cpu_count(updates) == 0) return VT_OK;
   scattering s = {.l = &l,
                   .team = c->team,

@@ -118,8 +118,10 @@ VT_GPU_FN void add_weighted_values(const float *e, const float *v, float (&p)[R]
 struct attend_block {
   int64_t pair, b, h, first;  // pair of batch b and head h; first query of this block
   const float *k, *v;
-  int from, to;                // keys that any row attends to; `from` is rounded down to a tile
-  int common_from, common_to;  // keys that all rows attend to
+  // No row attends to a key outside from .. to - 1; `from` is rounded down to a multiple of TILE.
+  int from, to;
+  // All rows attend to keys common_from .. common_to - 1; with a mask this range is empty.
+  int common_from, common_to;
 };
 
 template <int D, int R>

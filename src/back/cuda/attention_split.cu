@@ -232,7 +232,7 @@ static __device__ __noinline__ float exp_accurate(float x) {
   return vt_s_narrow(vt_core_exp(vt_s_widen(x)));
 }
 VT_GPU_FN float exp_quick_or_accurate(float x) {
-  const vt_ff_phase y = vt_ff_try_exp(x);
+  const vt_ff_rounded y = vt_ff_try_exp(x);
   return y.sure ? y.y : exp_accurate(x);
 }
 

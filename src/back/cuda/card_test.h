@@ -65,8 +65,9 @@ static void store_random(void *at, uint32_t dtype, int with_specials) {
 
 /* ---- tensors ---- */
 
-/* Adds a dense tensor with random values to the device's buffer, after the existing tensors and a
- * gap. Its address is `bytes_past_aligned` bytes after a multiple of 256. */
+/* Adds a dense tensor with random values to d->host, the host's copy of the buffer, after the
+ * existing tensors and a gap, and returns its view in host memory. Its offset in the buffer is a
+ * multiple of 256 plus `bytes_past_aligned`. */
 static inline vt_view add_dense_tensor(device *d, uint32_t dtype, uint32_t rank, const int64_t *dim,
                                        uint64_t bytes_past_aligned) {
   const int64_t bytes = (int64_t)vt_cuda_bytes_of(dtype);

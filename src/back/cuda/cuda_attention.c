@@ -63,7 +63,8 @@ static uint64_t total_scratch_bytes(const scratch *x) {
       x->sums);
 }
 
-/* Returns the scratch that the split kernels need for `units` units. */
+/* Returns the scratch that the split kernels need for `units` units in one launch; a unit is
+ * VT_ATTEND_ROWS rows of one key head. */
 static scratch split_scratch(const sizes *s, int64_t units) {
   const int64_t rows = units * VT_ATTEND_ROWS;
   return (scratch){.scores = aligned_bytes(float_array_bytes(rows, s->keys, 1)),

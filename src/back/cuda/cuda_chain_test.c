@@ -146,6 +146,8 @@ static void run_reference(const one_step *s) {
   CHECK(vt_op_get(s->step.op)->kernel(&k) == VT_OK);
 }
 
+/* Copies `arena` to the device, runs the step there and copies `arena` back. Returns 1 if every
+ * call succeeded. */
 static int run_step_on_device(const one_step *s) {
   vt_bk_program *p = NULL;
   vt_bk_error error = {.size = sizeof error};

@@ -152,7 +152,7 @@ int vt_cuda_conv_describe_tiled(const vt_cuda_call *c, const vt_gpu_direct_conv 
 
 static int64_t blocks_of_k(const vt_gpu_conv *v) { return vt_cuda_ceil_div(v->g.k, VT_GPU_BLOCK); }
 
-static int64_t slices_of_k(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
+static int64_t count_slices_of_k(const vt_gpu_conv *v, const vt_cuda_variant *variant) {
   return variant->slice == 0 ? 1 : vt_cuda_ceil_div(blocks_of_k(v), variant->slice);
 }
 
@@ -165,7 +165,7 @@ static int64_t count_tiles(const vt_gpu_conv *v, const tile *t) {
 static double variant_cycles(const vt_cuda_traits *traits, const vt_gpu_conv *v,
                              const vt_cuda_variant *variant) {
   const tile *t = &tiles[variant->tile];
-  const int64_t slices = slices_of_k(v, variant), n = count_tiles(v, t) * slices;
+  const int64_t slices = count_slices_of_k(v, variant), n = count_tiles(v, t) * slices;
   const int64_t k = slices == 1 ? v->g.k : vt_cuda_min(v->g.k, variant->slice * VT_GPU_BLOCK);
   const double work = (double)(t->rows * t->columns) * (double)k, each = 1.28 * t->speed;
   const int64_t wave = (int64_t)traits->processors * t->resident, rest = n % wave;
@@ -190,7 +190,7 @@ int vt_cuda_conv_variant_at(const vt_cuda_traits *traits, uint32_t dtype, const 
   for (uint32_t t = 0; t < TILES; t++)
     for (uint32_t u = 0; u < sizeof slices / sizeof *slices; u++) {
       const vt_cuda_variant variant = {.tile = t, .slice = slices[u]};
-      const int64_t n = slices_of_k(v, &variant);
+      const int64_t n = count_slices_of_k(v, &variant);
       if (tiles[t].bytes != vt_cuda_bytes_of(dtype) || tiles[t].shared > traits->shared) continue;
       if ((u > 0 && (n < 2 || n > MAX_SLICES)) || count_tiles(v, &tiles[t]) > INT32_MAX) continue;
       if (index-- == 0) {
@@ -223,7 +223,7 @@ static int64_t count_stored_levels(const vt_gpu_conv *v, const vt_cuda_variant *
 
 uint64_t vt_cuda_conv_variant_scratch(uint32_t dtype, const vt_gpu_conv *v,
                                       const vt_cuda_variant *variant) {
-  const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)slices_of_k(v, variant);
+  const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)count_slices_of_k(v, variant);
   const tile *t = &tiles[variant->tile];
   if (slices > 1) return slices * (uint64_t)(v->g.products * v->g.m * v->g.n) * bytes;
   return (uint64_t)(count_tiles(v, t) * count_stored_levels(v, variant) * t->rows * t->columns) *
@@ -243,7 +243,7 @@ static void decide_wide_stores(vt_gpu_conv *v, uint32_t dtype) {
 vt_status vt_cuda_conv_run_variant(vt_cuda_call *c, const vt_gpu_conv *v,
                                    const vt_cuda_variant *variant) {
   const tile *t = &tiles[variant->tile];
-  const int64_t slices = slices_of_k(v, variant);
+  const int64_t slices = count_slices_of_k(v, variant);
   vt_gpu_conv now = *v;
   now.g.slice = variant->slice == 0 ? v->g.k : variant->slice * VT_GPU_BLOCK;
   now.g.levels = c->work;
@@ -265,8 +265,8 @@ uint64_t vt_cuda_conv_scratch(const vt_cuda_call *c, const vt_gpu_conv *v) {
 
 uint32_t vt_cuda_conv_result_kernel(const vt_cuda_call *c, const vt_gpu_conv *v) {
   const vt_cuda_variant variant = choose_variant(c, v);
-  return slices_of_k(v, &variant) > 1 ? vt_cuda_gemm_sum_kernel(c->out->dtype)
-                                      : tiles[variant.tile].kernel;
+  return count_slices_of_k(v, &variant) > 1 ? vt_cuda_gemm_sum_kernel(c->out->dtype)
+                                            : tiles[variant.tile].kernel;
 }
 
 vt_status vt_cuda_conv_run(vt_cuda_call *c, const vt_gpu_conv *v) {

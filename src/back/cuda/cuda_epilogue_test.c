@@ -56,6 +56,7 @@ static vt_bk_tensor tensor_of(const device *d, const vt_view *v) {
   return t;
 }
 
+/* Adds a step to the group and returns `to`. The step keeps the pointer `attrs`. */
 static vt_view *add_step(device *d, group *s, uint32_t op, vt_view *to, vt_view *const *from,
                          uint32_t n, const void *attrs, uint64_t attrs_size) {
   const uint32_t i = s->n++;

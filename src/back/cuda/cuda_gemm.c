@@ -51,7 +51,7 @@ enum { TILES = (int)(sizeof tiles / sizeof *tiles) };
 
 static int64_t blocks_of_k(const vt_gpu_gemm *g) { return vt_cuda_ceil_div(g->k, VT_GPU_BLOCK); }
 
-static int64_t slices_of_k(const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
+static int64_t count_slices_of_k(const vt_gpu_gemm *g, const vt_cuda_variant *variant) {
   return variant->slice == 0 ? 1 : vt_cuda_max(1, vt_cuda_ceil_div(blocks_of_k(g), variant->slice));
 }
 
@@ -145,7 +145,7 @@ static double extra_kernel_cycles(const vt_cuda_traits *traits, double bytes) {
 static double variant_cycles(const vt_cuda_traits *traits, const vt_gpu_gemm *g,
                              const vt_cuda_variant *variant) {
   const tile *t = &tiles[variant->tile];
-  const int64_t slices = slices_of_k(g, variant);
+  const int64_t slices = count_slices_of_k(g, variant);
   const int64_t k = slices == 1 ? g->k : vt_cuda_min(g->k, variant->slice * VT_GPU_BLOCK);
   const double work = (double)t->rows * (double)t->columns * (double)vt_cuda_max(k, 1);
   double time = launch_cycles(traits, t, count_tiles(g, t) * slices, work);
@@ -245,7 +245,7 @@ int vt_cuda_gemm_variant_at(const vt_cuda_traits *traits, uint32_t dtype, const 
     for (uint32_t u = 0; u < sizeof slices / sizeof *slices; u++) {
       const vt_cuda_variant variant = {
           .tile = t, .transpose_b = !has_layout(&shape.b, tiles[t].b), .slice = slices[u]};
-      const int64_t n = slices_of_k(g, &variant);
+      const int64_t n = count_slices_of_k(g, &variant);
       if (!tile_fits_product(traits, dtype, &shape, &tiles[t]) ||
           (u > 0 && (n < 2 || n > MAX_SLICES)))
         continue;
@@ -315,7 +315,7 @@ static int64_t count_stored_levels(const vt_gpu_gemm *g, const vt_cuda_variant *
 /* Returns the bytes of scratch for partial results of slices, or for levels of sums. */
 static uint64_t sums_scratch_bytes(uint32_t dtype, const vt_gpu_gemm *g,
                                    const vt_cuda_variant *variant) {
-  const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)slices_of_k(g, variant);
+  const uint64_t bytes = vt_cuda_bytes_of(dtype), slices = (uint64_t)count_slices_of_k(g, variant);
   if (slices > 1) return slices * (uint64_t)(g->products * g->m * g->n) * bytes;
   if (variant->tile >= VT_CUDA_SKINNY) return 0;
   const tile *t = &tiles[variant->tile];
@@ -498,7 +498,7 @@ vt_status vt_cuda_gemm_run_variant(vt_cuda_call *c, uint32_t dtype, const vt_gpu
                                    const vt_cuda_variant *variant) {
   static const vt_cuda_variant skinny = {.tile = VT_CUDA_SKINNY, .slice = 1};
   if (thin_tile_cannot_load(dtype, g, variant)) variant = &skinny;
-  const int64_t slices = slices_of_k(g, variant);
+  const int64_t slices = count_slices_of_k(g, variant);
   vt_gpu_gemm now = *g;
   if (g->m == 0 || g->n == 0 || g->products == 0) return VT_OK;
   void *sums = c->work == NULL ? NULL : (char *)c->work + transposed_scratch(dtype, g, variant);
@@ -522,7 +522,7 @@ uint32_t vt_cuda_gemm_result_kernel(const vt_cuda_traits *traits, uint32_t dtype
   const vt_cuda_variant variant = choose_variant(traits, dtype, &t);
   if (variant.tile == VT_CUDA_SKINNY) return skinny_kernel(&t);
   if (variant.tile == VT_CUDA_STREAM) return stream_kernel(&t);
-  if (slices_of_k(&t, &variant) > 1) return vt_cuda_gemm_sum_kernel(dtype);
+  if (count_slices_of_k(&t, &variant) > 1) return vt_cuda_gemm_sum_kernel(dtype);
   return variant.tile == VT_CUDA_BAND ? VT_GPU_band_along : tiles[variant.tile].kernel;
 }
 

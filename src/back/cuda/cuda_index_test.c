@@ -213,7 +213,7 @@ static void test_nonzero(uint32_t dtype, int64_t bound, layout w) {
   trial s = TRIAL(nonzero, a);
   add_operand(&s, dtype, DIMS(13, 50, 9), w);
   add_results(&s, bound % 2 ? TRANSPOSED : DENSE);
-  s.out[1] = tensor_of_layout(s.out[1].dtype, 0, NULL, DENSE);
+  s.out[1] = unplaced_tensor_of_layout(s.out[1].dtype, 0, NULL, DENSE);
   place_random_tensor(&s, &s.out[1], DENSE);
   run_and_compare(&s, "not zero");
 }

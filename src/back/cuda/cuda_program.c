@@ -2,7 +2,9 @@
  * cuda_program.c - programs: a list of steps as launches, and their runs. Building a program
  * rehearses its steps, which loads every kernel, so a card without memory for them fails before a
  * run. A run issues everything to the stream and returns. The second run over the same buffers is
- * recorded as a CUDA graph, which all later ones replay: nothing is decided or allocated again.
+ * recorded as a CUDA graph, which all later ones replay: nothing is decided or allocated again. A
+ * run that writes state after steps that may find an index fault has two parts with a graph each,
+ * because after a fault no state may change.
  * If a step waits for results on the host, or the time of every step is measured, each run is
  * issued anew. A rehearsal goes through all steps without issuing anything; a time mark is an
  * event between two launches. */
@@ -17,6 +19,9 @@ typedef struct result {
   uint32_t arena, dtype;
   int canonical; /* 1 if, since the last run, every NaN was replaced by the canonical one */
 } result;
+
+/* Most parts of a run: the launches before `split`, and the others. */
+enum { PARTS = 2 };
 
 struct vt_bk_program {
   vt_bk_device *dev;
@@ -34,9 +39,13 @@ struct vt_bk_program {
   int ready;                  /* 1 if the last run was issued without an error */
   int unrecorded;             /* 1 if recording failed, so runs are issued step by step */
   char *base[VT_CUDA_ARENAS]; /* addresses of the arenas in the last run */
-  void *graph;                /* graph recorded for the addresses in `base`, or NULL */
-  void **time_marks; /* events before the first launch and after each; NULL if times are not
-                        measured */
+  /* The first launch that writes state, if a launch before it may find an index fault: there a run
+   * waits for the fault record, and goes on only without a fault. 0: a run has one part. */
+  uint64_t split;
+  uint64_t first_store; /* number of the first step that writes state; UINT64_MAX: none does */
+  void *graph[PARTS];   /* graphs of the parts, recorded for the addresses in `base`, or NULL */
+  void **time_marks;    /* events before the first launch and after each; NULL if times are not
+                           measured */
   uint64_t *begin, *end, n_times;
 };
 
@@ -179,8 +188,25 @@ static int32_t new_time_marks(vt_bk_program *p) {
 
 static vt_status rehearse(vt_bk_program *p);
 
+/* Number of a step and the steps of its bodies. */
+static uint64_t count_with_bodies(const vt_bk_step *s) {
+  uint64_t n = 1;
+  for (uint32_t k = 0; k < s->n_body; k++)
+    for (uint64_t i = 0; i < s->body[k].n_steps; i++) n += count_with_bodies(&s->body[k].steps[i]);
+  return n;
+}
+
+static uint64_t number_of_first_store(const vt_bk_step *steps, uint64_t n) {
+  uint64_t number = 0;
+  for (uint64_t i = 0; i < n; number += count_with_bodies(&steps[i++]))
+    for (uint32_t k = 0; k < steps[i].n_out; k++)
+      if (steps[i].out[k].arena == VT_BK_ARENA_STATE) return number;
+  return UINT64_MAX;
+}
+
 static int32_t build_program(vt_bk_program *p, const vt_bk_step *steps, uint64_t n) {
   const vt_launch_callbacks how = launch_callbacks_of(p);
+  p->first_store = number_of_first_store(steps, n);
   int32_t s = vt_arenas_include(&p->arenas, steps, n);
   if (s == VT_OK) s = vt_launches_init(&how, steps, n, &p->steps);
   if (s == VT_OK) s = new_fault_record(p);
@@ -206,10 +232,17 @@ int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64
   return s;
 }
 
+static void free_graphs(vt_bk_program *p) {
+  for (uint32_t i = 0; i < PARTS; i++) {
+    if (p->graph[i] != NULL) (void)driver_of(p)->cuGraphExecDestroy(p->graph[i]);
+    p->graph[i] = NULL;
+  }
+}
+
 static void free_card_resources(vt_bk_program *p) {
   const vt_cu *cu = driver_of(p);
   (void)cu->cuStreamSynchronize(p->dev->stream);
-  if (p->graph != NULL) (void)cu->cuGraphExecDestroy(p->graph);
+  free_graphs(p);
   for (uint64_t i = 0; p->time_marks != NULL && i <= p->steps.n; i++)
     if (p->time_marks[i] != NULL) (void)cu->cuEventDestroy(p->time_marks[i]);
   if (p->fault != NULL) (void)cu->cuMemFree((uint64_t)(uintptr_t)p->fault);
@@ -255,12 +288,13 @@ static vt_cuda_call call_without_step(runner *r) {
                         .waits = &p->waits};
 }
 
-static vt_status issue_launches(runner *r, const vt_launches *l, int marks_times);
+static vt_status issue_launches(runner *r, const vt_launches *l, uint64_t first, uint64_t end,
+                                int marks_times);
 
 vt_status vt_cuda_body_issue(vt_cuda_call *c, uint32_t body) {
   runner *r = c->runner;
   const vt_launch *at = r->at;
-  const vt_status s = issue_launches(r, &at->bodies[body], 0);
+  const vt_status s = issue_launches(r, &at->bodies[body], 0, at->bodies[body].n, 0);
   r->at = at;
   return s;
 }
@@ -303,22 +337,36 @@ static vt_status record_time_mark(vt_bk_program *p, uint64_t i) {
   return (vt_status)vt_cuda_report_driver_error(p->dev, e, "record an event");
 }
 
-static vt_status issue_launches(runner *r, const vt_launches *l, int marks_times) {
-  for (uint64_t i = 0; i < l->n; i++) {
+static vt_status issue_launches(runner *r, const vt_launches *l, uint64_t first, uint64_t end,
+                                int marks_times) {
+  for (uint64_t i = first; i < end; i++) {
     VT_TRY(issue_launch(r, &l->launches[i]));
     if (marks_times) VT_TRY(record_time_mark(r->p, i + 1));
   }
   return VT_OK;
 }
 
-static vt_status issue_steps(vt_bk_program *p) {
+static uint32_t count_parts(const vt_bk_program *p) { return p->split > 0 ? 2 : 1; }
+
+/* Issues the launches of a part, and a copy of the fault record to the host. */
+static vt_status issue_part(vt_bk_program *p, uint32_t part) {
   runner r = {.p = p};
-  VT_TRY(record_time_mark(p, 0));
-  VT_TRY(issue_launches(&r, &p->steps, 1));
+  const uint64_t first = part == 0 ? 0 : p->split;
+  const uint64_t end = part + 1 < count_parts(p) ? p->split : p->steps.n;
+  if (part == 0) VT_TRY(record_time_mark(p, 0));
+  VT_TRY(issue_launches(&r, &p->steps, first, end, 1));
   if (!p->faults) return VT_OK;
   const int e = driver_of(p)->cuMemcpyDtoHAsync(p->seen, (uint64_t)(uintptr_t)p->fault,
                                                 sizeof *p->seen, p->dev->stream);
   return (vt_status)vt_cuda_report_driver_error(p->dev, e, "copy the fault record");
+}
+
+/* The first launch that writes state; the number of launches if there is none. */
+static uint64_t find_first_store(const vt_bk_program *p) {
+  uint64_t i = 0;
+  while (i < p->steps.n && p->steps.launches[i].first + p->steps.launches[i].n <= p->first_store)
+    i++;
+  return i;
 }
 
 /* Goes through the steps as a run does, without issuing anything, which loads the kernels that they
@@ -326,7 +374,10 @@ static vt_status issue_steps(vt_bk_program *p) {
 static vt_status rehearse(vt_bk_program *p) {
   runner r = {.p = p, .rehearsal = 1};
   for (uint64_t i = 0; i < VT_CUDA_ARENAS; i++) p->base[i] = (char *)(uintptr_t)((i + 1) << 48);
-  return issue_launches(&r, &p->steps, 0);
+  const uint64_t store = find_first_store(p);
+  VT_TRY(issue_launches(&r, &p->steps, 0, store, 0));
+  if (p->faults && store < p->steps.n) p->split = store;
+  return issue_launches(&r, &p->steps, store, p->steps.n, 0);
 }
 
 /* ---- results that the host reads ---- */
@@ -406,30 +457,30 @@ int32_t vt_cuda_program_set_results(vt_bk_program *p, const vt_bk_tensor *result
 
 /* ---- recording ---- */
 
-static vt_status instantiate_graph(vt_bk_program *p, void *recorded) {
-  const int e = driver_of(p)->cuGraphInstantiateWithFlags(&p->graph, recorded, 0);
-  if (e != VT_CU_SUCCESS) p->graph = NULL;
+static vt_status instantiate_graph(vt_bk_program *p, uint32_t part, void *recorded) {
+  const int e = driver_of(p)->cuGraphInstantiateWithFlags(&p->graph[part], recorded, 0);
+  if (e != VT_CU_SUCCESS) p->graph[part] = NULL;
   return (vt_status)vt_cuda_report_driver_error(p->dev, e, "instantiate a graph");
 }
 
-/* Records a run as a graph. Recording executes nothing, so the caller can still issue the run if
- * recording fails. The capture is ended even after an error. */
-static vt_status record_graph(vt_bk_program *p) {
+/* Records a part of a run as a graph. Recording executes nothing, so the caller can still issue the
+ * part if recording fails. The capture is ended even after an error. */
+static vt_status record_graph(vt_bk_program *p, uint32_t part) {
   const vt_cu *cu = driver_of(p);
   void *recorded = NULL;
   int e = cu->cuStreamBeginCapture(p->dev->stream, VT_CU_CAPTURE_THREAD_LOCAL);
   if (e != VT_CU_SUCCESS)
     return (vt_status)vt_cuda_report_driver_error(p->dev, e, "begin a graph capture");
-  vt_status s = issue_steps(p);
+  vt_status s = issue_part(p, part);
   e = cu->cuStreamEndCapture(p->dev->stream, &recorded);
   if (s == VT_OK) s = (vt_status)vt_cuda_report_driver_error(p->dev, e, "end a graph capture");
-  if (s == VT_OK) s = instantiate_graph(p, recorded);
+  if (s == VT_OK) s = instantiate_graph(p, part, recorded);
   if (recorded != NULL) (void)cu->cuGraphDestroy(recorded);
   return s;
 }
 
-static vt_status replay_graph(vt_bk_program *p) {
-  const int e = driver_of(p)->cuGraphLaunch(p->graph, p->dev->stream);
+static vt_status replay_graph(vt_bk_program *p, uint32_t part) {
+  const int e = driver_of(p)->cuGraphLaunch(p->graph[part], p->dev->stream);
   return (vt_status)vt_cuda_report_driver_error(p->dev, e, "launch a graph");
 }
 
@@ -446,14 +497,31 @@ static int set_arenas_return_if_same(vt_bk_program *p, const uint64_t *buffers) 
   return same;
 }
 
-/* Replays the graph, recording it first if needed; if it cannot be recorded, issues the steps. */
-static vt_status run_recorded(vt_bk_program *p) {
-  if (p->graph != NULL || record_graph(p) == VT_OK) return replay_graph(p);
+/* Replays the graph of a part, recording it first if needed; if it cannot be recorded, issues the
+ * part. */
+static vt_status run_recorded(vt_bk_program *p, uint32_t part) {
+  if (p->graph[part] != NULL || record_graph(p, part) == VT_OK) return replay_graph(p, part);
   p->unrecorded = 1;
-  VT_TRY(issue_steps(p));
+  VT_TRY(issue_part(p, part));
   vt_cuda_send_note(p->dev,
                     "a graph of the program could not be made: its steps are issued one by one");
   return VT_OK;
+}
+
+/* Waits for the first part of a run. *out_goes_on is 0 if it has found an index fault, which
+ * vt_cuda_program_wait reports. */
+static vt_status wait_for_first_part(vt_bk_program *p, int *out_goes_on) {
+  const int e = driver_of(p)->cuStreamSynchronize(p->dev->stream);
+  *out_goes_on = p->seen->none != 0;
+  return (vt_status)vt_cuda_report_driver_error(p->dev, e, "run the steps before a state changes");
+}
+
+static vt_status run_parts(vt_bk_program *p, int recorded) {
+  int goes_on = 1;
+  VT_TRY(recorded ? run_recorded(p, 0) : issue_part(p, 0));
+  if (p->split > 0) VT_TRY(wait_for_first_part(p, &goes_on));
+  if (p->split == 0 || !goes_on) return VT_OK;
+  return recorded && !p->unrecorded ? run_recorded(p, 1) : issue_part(p, 1);
 }
 
 static vt_status run_program(vt_bk_program *p, const uint64_t *buffers) {
@@ -461,12 +529,11 @@ static vt_status run_program(vt_bk_program *p, const uint64_t *buffers) {
   const int records = !p->waits && p->time_marks == NULL && !p->unrecorded;
   p->error = (vt_bk_error){.size = sizeof p->error};
   for (uint64_t i = 0; i < p->n_results; i++) p->results[i].canonical = 0;
-  if (!same && p->graph != NULL) {
+  if (!same && (p->graph[0] != NULL || p->graph[1] != NULL)) {
     (void)driver_of(p)->cuStreamSynchronize(p->dev->stream);
-    (void)driver_of(p)->cuGraphExecDestroy(p->graph);
-    p->graph = NULL;
+    free_graphs(p);
   }
-  const vt_status s = same && records ? run_recorded(p) : issue_steps(p);
+  const vt_status s = run_parts(p, same && records);
   p->ready = s == VT_OK;
   return s;
 }

@@ -130,7 +130,8 @@ static vt_status launch_scatter(vt_cuda_call *c, kernel_fn *kernel) {
   const vt_gpu_lookup l = position_lookup(c, &s, &own);
   void *sorted = NULL;
   VT_TRY(vt_cuda_lookup_check_range(c, &l));
-  VT_TRY(vt_cuda_copy_view(c, c->out, &c->in[0]));
+  if (c->out->data != c->in[0].data) /* else it is in place */
+    VT_TRY(vt_cuda_copy_view(c, c->out, &c->in[0]));
   if (plan_is_empty(&s)) return VT_OK;
   VT_TRY(make_position_records(c, &s, &l, &own));
   VT_TRY(vt_cuda_records_sort(c, &s.records, c->work, &sorted));

@@ -141,9 +141,10 @@ static uint32_t key_kind_of(uint32_t dtype) {
   }
 }
 
-/* Describes the lines along the sorted axis, and where their values and indices are stored. */
-static vt_gpu_lines sorted_lines_of(const vt_cuda_call *c, const sort_plan *s,
-                                    const vt_view *values, const vt_view *indices) {
+/* Describes the lines of x along the sorted axis, and where their values and indices are stored;
+ * `values` is NULL if only the indices are wanted. */
+static vt_gpu_lines lines_to_sort(const vt_cuda_call *c, const sort_plan *s, const vt_view *values,
+                                  const vt_view *indices) {
   const vt_view *x = &c->in[0], *to = values == NULL ? indices : values;
   const vt_view others[3] = {vt_cuda_subview_at(x, s->axis, 0), vt_cuda_subview_at(to, s->axis, 0),
                              vt_cuda_subview_at(indices, s->axis, 0)};
@@ -229,7 +230,7 @@ static uint64_t sort_scratch_bytes(const sort_plan *s) {
 static vt_status sort_lines(vt_cuda_call *c, const sort_plan *s, const vt_view *values,
                             const vt_view *indices) {
   if (s->records.count == 0 || s->best == 0) return VT_OK;
-  const vt_gpu_lines lines = sorted_lines_of(c, s, values, indices);
+  const vt_gpu_lines lines = lines_to_sort(c, s, values, indices);
   return sorts_by_heads(s) ? sort_lines_by_heads(c, s, &lines) : sort_lines_by_digits(c, s, &lines);
 }
 

@@ -74,7 +74,8 @@ static void byte_span_of(const vt_bk_tensor *t, int64_t *low, int64_t *bytes) {
   *bytes = (most - least + 1) * (int64_t)vt_dtype_bytes(t->dtype);
 }
 
-static vt_bk_tensor tensor_of_layout(uint32_t dtype, uint32_t rank, const int64_t *dim, layout w) {
+static vt_bk_tensor unplaced_tensor_of_layout(uint32_t dtype, uint32_t rank, const int64_t *dim,
+                                              layout w) {
   vt_bk_tensor t = {.size = sizeof t, .dtype = dtype, .rank = rank};
   int64_t step = w == SPREAD ? 2 : 1;
   for (uint32_t k = 0; k < rank; k++) {
@@ -104,7 +105,7 @@ static void place_random_tensor(trial *s, vt_bk_tensor *t, layout w) {
 
 static void add_operand(trial *s, uint32_t dtype, uint32_t rank, const int64_t *dim, layout w) {
   vt_bk_tensor *t = &s->in[s->n_in++];
-  *t = tensor_of_layout(dtype, rank, dim, w);
+  *t = unplaced_tensor_of_layout(dtype, rank, dim, w);
   place_random_tensor(s, t, w);
 }
 
@@ -139,7 +140,7 @@ static void add_results(trial *s, layout w) {
   if (status != VT_OK) fprintf(stderr, "%s: %s\n", vt_op_get(s->op)->name, d.text);
   if (status != VT_OK) abort();
   for (uint32_t i = 0; i < s->n_out; i++) {
-    s->out[i] = tensor_of_layout(out[i].dtype, out[i].rank, out[i].dim, w);
+    s->out[i] = unplaced_tensor_of_layout(out[i].dtype, out[i].rank, out[i].dim, w);
     place_random_tensor(s, &s->out[i], w);
   }
 }
