@@ -643,6 +643,11 @@ static void test_wrong_updates_in_place_are_refused(void) {
   p->buffers[old].last = 0;
   p->buffers[rows].last = p->buffers[v].first;
   CHECK(vt_verify_allocation(p, NULL) == VT_OK);
+  g->operands[n->first_in + 2] = base; /* the updates are the state */
+  p->buffers[rows].last = 0;
+  expect_refused(p, vt_verify_allocation, "writes over bytes still in use:");
+  g->operands[n->first_in + 2] = rows;
+  p->buffers[rows].last = p->buffers[v].first;
   n->op = VT_OP_gather_nd; /* the op does not update its first operand */
   expect_refused(p, vt_verify_allocation, "writes over bytes still in use:");
   free_plan_and_graph(p, g);
