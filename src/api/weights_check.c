@@ -185,9 +185,10 @@ static void add_section(message *m, const char *title, const findings *f, uint32
 }
 
 static void set_hint(const findings *f, vt_diag *d) {
-  uint32_t rounds = 0;
+  int rounds = 0;
   for (uint32_t i = 0; i < f->n_other; i++)
-    rounds |= rounds_to_f32(f->other[i].entry->tensor.dtype);
+    rounds |= rounds_to_f32(f->other[i].entry->tensor.dtype) &&
+              f->g->values[f->other[i].port->value].type.dtype == VT_DTYPE_F32;
   if (d == NULL || d->hint[0] != '\0') return;
   snprintf(d->hint, sizeof d->hint, "%s%s%s%s",
            f->n_missing != 0 && f->n_extra != 0 ? "--params-map renames tensors; " : "",
