@@ -185,7 +185,7 @@ static void test_depth_limit(void) {
   memset(text, '[', MANY);
   text[MANY] = '\0';
   CHECK(skip_all(text, &d) == VT_LIMIT);
-  for (int i = 0; i < MANY / 5; i++) memcpy(text + 5 * i, "{\"\":", 5);
+  for (int i = 0; i < MANY / 4; i++) memcpy(text + 4 * i, "{\"\":", 4);
   CHECK(skip_all(text, &d) == VT_LIMIT);
 }
 

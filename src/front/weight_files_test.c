@@ -375,7 +375,7 @@ static void test_failing_allocations(const char *path, const char *name, long le
 }
 
 static void test_all_failing_allocations(void) {
-  test_failing_allocations(file_path("all.safetensors"), "half", 8);
+  test_failing_allocations(file_path("all.safetensors"), "half", 6);
   test_failing_allocations(file_path("all.npz"), "half", 12);
   for (long k = 1;; k++) {
     vt_fault f = {.left = k};

@@ -3,6 +3,7 @@
  * that do not hold what the index says. */
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include "vt_text.h"
 #include "weight_list.h"
 #include "weight_test.h"
 

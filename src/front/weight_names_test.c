@@ -3,6 +3,7 @@
  * that tries everything, the rules of a map, and what is refused. */
 #include <string.h>
 #include "vt_test.h"
+#include "vt_text.h"
 #include "weight_list.h"
 
 /* ---- lists without files ---- */

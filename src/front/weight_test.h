@@ -6,11 +6,11 @@
 #include "archive_test.h"
 #include "vt_weight_files.h"
 
-/* The path of a file in the test folder. The last four are valid at the same time. */
+/* The path of a file in the test folder. The last 16 are valid at the same time. */
 static inline const char *file_path(const char *name) {
-  static char path[4][256];
+  static char path[16][256];
   static unsigned at;
-  char *p = path[at++ % 4];
+  char *p = path[at++ % 16];
   snprintf(p, sizeof path[0], "%s/%s", test_folder, name);
   return p;
 }
