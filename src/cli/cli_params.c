@@ -89,39 +89,40 @@ static vt_status check_params_given(const cli_args *a, cli_error *e) {
   return VT_OK;
 }
 
-/* Reads the files and renames their tensors. The library's messages name the file; only a message
- * about a line is about the map. */
-static vt_status read_params(const cli_args *a, const char *const *paths, uint32_t n,
-                             const char *map, cli_job *j, cli_error *e) {
+/* The file to blame for wrong parameters, if there is only one. */
+static const char *only_params_file(const cli_job *j) {
+  return j->n_params == 1 ? j->params[0] : NULL;
+}
+
+/* Reads the files and renames their tensors by `map`. The library's messages name the file; only a
+ * message with a line is about the map. */
+static vt_status read_params(const cli_args *a, const char *map, cli_job *j, cli_error *e) {
   const vt_weights_options o = {.size = sizeof o,
                                 .ignore_extra = cli_flag_value(a, "ignore-extra") != NULL,
                                 .convert = cli_flag_value(a, "convert-params") != NULL,
                                 .map = map};
-  const vt_status s = vt_weights_read(n, paths, &o, &j->weights, &e->diag);
-  if (s != VT_OK) {
-    if (e->diag.line != 0) e->path = cli_flag_value(a, "params-map");
-    return s;
-  }
-  j->weights_path = n == 1 ? paths[0] : NULL;
-  e->path = j->weights_path;
+  const vt_status s = vt_weights_read(j->n_params, j->params, &o, &j->weights, &e->diag);
+  if (e->diag.line != 0) e->path = j->params_map;
+  VT_TRY(s);
+  e->path = only_params_file(j);
   VT_TRY(vt_weights_check(j->weights, j->model, &e->diag));
   e->path = NULL;
   return VT_OK;
 }
 
 static vt_status open_params(const cli_args *a, cli_job *j, cli_error *e) {
-  const char *map_path;
   char *map = NULL;
   uint32_t n = 0;
   while (cli_flag_value_at(a, "params", n) != NULL) n++;
   if (n == 0) return check_params_given(a, e);
   VT_TRY(cli_refuse_both(a, "params", "seed", e));
-  map_path = cli_flag_value(a, "params-map");
-  if (map_path != NULL) VT_TRY(cli_file_read(map_path, CLI_MAP_LIMIT, &map, e));
-  const char **paths = calloc(n, sizeof *paths);
-  for (uint32_t i = 0; paths != NULL && i < n; i++) paths[i] = cli_flag_value_at(a, "params", i);
-  const vt_status s = paths != NULL ? read_params(a, paths, n, map, j, e) : cli_no_memory(e);
-  free(paths);
+  j->params = calloc(n, sizeof *j->params);
+  if (j->params == NULL) return cli_no_memory(e);
+  for (; j->n_params < n; j->n_params++)
+    j->params[j->n_params] = cli_flag_value_at(a, "params", j->n_params);
+  j->params_map = cli_flag_value(a, "params-map");
+  if (j->params_map != NULL) VT_TRY(cli_file_read(j->params_map, CLI_MAP_LIMIT, &map, e));
+  const vt_status s = read_params(a, map, j, e);
   free(map);
   return s;
 }
@@ -150,6 +151,7 @@ void cli_job_close(cli_job *j) {
   }
   free(j->inputs);
   vt_weights_free(j->weights);
+  free(j->params);
   cli_bind_free(&j->bind);
   vt_model_free(j->model);
   vt_cache_free(j->cache);
@@ -182,7 +184,7 @@ static vt_status new_program(const cli_job *j, const vt_options *o, vt_program *
     cli_stamp_print(&(cli_stamp){vt_program_backend(*out), plugin ? hash : NULL,
                                  vt_program_unadmitted(*out), vt_program_fallback(*out)});
   }
-  if (s == VT_TENSOR) e->path = j->weights_path;
+  if (s == VT_TENSOR) e->path = only_params_file(j);
   if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
   return s;
 }

@@ -20,8 +20,10 @@ typedef struct cli_job {
   vt_model *model;
   cli_bind bind;
   cli_planning how;    /* flags on planning */
-  vt_weights *weights; /* the files of --params; NULL: parameters are initialised from `seed` */
-  const char *weights_path; /* the only file of --params; NULL if there are several */
+  const char **params; /* --params, in the order of the command line */
+  uint32_t n_params;
+  const char *params_map; /* --params-map; NULL: tensors are not renamed */
+  vt_weights *weights; /* the tensors of --params; NULL: parameters are initialised from `seed` */
   cli_input *inputs;
   uint32_t n_inputs;
   int random;                 /* 1: inputs without a file are random, from `inputs_seed` */

@@ -78,7 +78,7 @@ static void test_links(void) {
 
 /* A safetensors header of 123 bytes makes the file begin with '{', and an index may have '{' at
  * byte 8, where a safetensors file has it. */
-static void test_formats_told_apart(void) {
+static void test_similar_formats(void) {
   static const char name[] =
       "a_name_that_makes_the_header_of_this_file_as_long_as_it_must_be_______";
   char header[160];
@@ -281,7 +281,7 @@ int main(void) {
   write_shards();
   test_good();
   test_links();
-  test_formats_told_apart();
+  test_similar_formats();
   test_bad_texts();
   test_names_that_lead_away();
   test_disagreement();
