@@ -88,7 +88,7 @@ typedef struct vt_weights vt_weights;
 
 typedef struct vt_weights_options {
   uint32_t size;         /* sizeof(vt_weights_options) */
-  uint32_t ignore_extra; /* 1: tensors that are no parameters of a model are not an error */
+  uint32_t ignore_extra; /* 1: tensors that are not parameters of a model are not an error */
   /* 1: tensors of f16, bf16 and f64 fill parameters of f32, with each element rounded once. */
   uint32_t convert;
   uint32_t reserved;
@@ -129,8 +129,9 @@ VT_API vt_status vt_weights_get(const vt_weights *w, uint32_t i, void *out,
  * the names before renaming. Reads all elements. */
 VT_API vt_status vt_weights_digest(const vt_weights *w, uint8_t out[32], vt_diag *d) VT_NODISCARD;
 /* VT_OK if every parameter of the model has its tensor, and every tensor its parameter. Otherwise
- * one message lists what is missing, what is left over with the most similar names, and what has
- * another type. Shapes that depend on bindings are compared when a program is created. */
+ * one message lists the missing parameters, the tensors without a parameter with the most similar
+ * names, and those of another type. Shapes that depend on bindings are compared when a program is
+ * created. */
 VT_API vt_status vt_weights_check(const vt_weights *w, const vt_model *m, vt_diag *d) VT_NODISCARD;
 
 /* ---- state -------------------------------------------------------------------------------- */
