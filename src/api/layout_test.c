@@ -201,6 +201,22 @@ static void test_no_copy(const char *format, uint32_t n) {
   vt_model_free(out_in);
 }
 
+/* The weights of cells are not copied either, although a loop reads them: only views are added. The
+ * CPU's kernels need another amount of scratch for another layout, so workspace is not compared. */
+static void test_no_copy_for_cells(void) {
+  vt_model *in_out = parse_model(recurrent_model, "");
+  vt_model *out_in = parse_model(recurrent_model, ", layout=out_in");
+  static const char *const strided[] = {"reference:0", "reference:1", "island:0", "cpu"};
+  for (size_t i = 0; i < sizeof strided / sizeof *strided; i++) {
+    const vt_plan_info a = plan_info(in_out, strided[i]), b = plan_info(out_in, strided[i]);
+    for (uint32_t k = 0; k < VT_MEMORY_CLASSES; k++)
+      CHECK(a.bytes[k] == b.bytes[k] || strcmp(vt_memory_class(k), "workspace") == 0);
+    CHECK(b.steps == a.steps && b.dense_copies == a.dense_copies && b.views > a.views);
+  }
+  vt_model_free(in_out);
+  vt_model_free(out_in);
+}
+
 /* Counts the lines of the pass's result that contain `text`. */
 static int count_lines_with(vt_program *p, const char *pass, const char *text) {
   int n = 0;
@@ -272,6 +288,7 @@ int main(void) {
   test_layout_matters();
   test_no_copy(linear_model, 3);
   test_no_copy(attention_model, 4);
+  test_no_copy_for_cells();
   test_passes_see_through_view();
   test_fans();
   TEST_DONE();
