@@ -409,6 +409,7 @@ static void expect_state_weight_of_loop(const char *weight, const char *want) {
   if (g == NULL) fprintf(stderr, "  %s\n", d.text);
   if (g == NULL) exit(1);
   CHECK(lower_graph(g, NULL, NULL, &out, &d) == VT_OK && count_op(out, VT_OP_loop) == 1);
+  if (out == NULL) exit(1);
   for (uint32_t i = 0; i < out->n_nodes; i++) {
     const vt_node *n = &out->nodes[i];
     char name[16];
