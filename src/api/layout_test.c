@@ -142,10 +142,14 @@ static void copy_params(const vt_model *m, vt_program *from, vt_program *to, int
 
 static void compare_layouts(const char *format, int64_t batch) {
   vt_model *in_out = parse_model(format, ""), *out_in = parse_model(format, ", layout=out_in");
-  uint8_t want[32], have[32];
+  uint8_t want[32], other[32], have[32];
   vt_program *first = open_program(in_out, &configs[0], batch);
+  vt_program *second = open_program(in_out, &configs[0], batch);
   CHECK(vt_program_init_params(first, 3, NULL) == VT_OK);
+  CHECK(vt_program_init_params(second, 4, NULL) == VT_OK);
   run_for_digest(first, want);
+  run_for_digest(second, other);
+  CHECK(memcmp(want, other, 32) != 0);
   for (int i = 0; i < CONFIGS; i++) {
     if (!is_available(configs[i].backend)) continue;
     vt_program *p = open_program(out_in, &configs[i], batch);
@@ -158,9 +162,13 @@ static void compare_layouts(const char *format, int64_t batch) {
               vt_model_text(out_in));
     run_for_digest(p, have); /* the second run uses the packed weights of the first */
     CHECK(memcmp(have, want, 32) == 0);
+    copy_params(in_out, second, p, 1); /* what was packed of the old weights is no longer used */
+    run_for_digest(p, have);
+    CHECK(memcmp(have, other, 32) == 0);
     vt_program_free(p);
   }
   vt_program_free(first);
+  vt_program_free(second);
   vt_model_free(in_out);
   vt_model_free(out_in);
 }
