@@ -108,6 +108,7 @@ typedef struct row {
 #define VT_FORM_opaque NULL, 0
 #define VT_FORM_pointwise NULL, 0
 #define VT_FORM_anchor NULL, 0
+#define VT_FORM_update NULL, 0
 #define VT_FORM_formula(ps) "formula", ps
 #define VT_FORM_fused(ps) "fused", ps
 static row rows[] = {

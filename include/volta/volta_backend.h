@@ -70,7 +70,13 @@ typedef struct vt_bk_body {
  *  - The scratch of a step overlaps no value that the group reads or writes. The scratch of two
  *    steps of the group may overlap.
  * If a step with another number (a dense copy) is between steps of a group, each must run
- * separately. */
+ * separately.
+ *
+ * A pointwise step may have its result at the place of an operand of the same shape: each element
+ * is read before it is written. If the device declares `updates_in_place`, a step of an op whose
+ * form is `update` (scatter, scatter_nd, scatter_elements and their add, max and min) may have its
+ * result at the place of operand 0, in the arena STATE. Then the bytes that no update names must
+ * stay as they are and need not be written, and no other operand overlaps the result. */
 typedef struct vt_bk_step {
   uint32_t size;
   uint32_t op;          /* op number, as in ops.def and volta_ops.h */
@@ -128,20 +134,23 @@ typedef struct vt_bk_host {
 #define VT_BK_DETERMINISM_STRICT 1u /* promises the bits of the reference in every run */
 
 #define VT_BK_INFERENCE 1u /* runs plans for inference */
-#define VT_BK_TRAINING 2u  /* runs plans with gradients and state */
+#define VT_BK_TRAINING 2u  /* runs plans with gradients and state of an optimiser */
 
 /* Properties of a device. The backend fills the struct up to the caller's `size`. */
 typedef struct vt_bk_caps {
   uint32_t size;
-  uint32_t alignment;      /* alignment of every tensor's offset, in bytes; a power of two */
-  uint32_t dense_only;     /* 1: the device accepts contiguous tensors only */
-  uint32_t shares_host;    /* 1: device memory is host memory */
-  const char *about;       /* one sentence about the device */
-  const char *fingerprint; /* must change whenever a plan for this device might change */
-  uint64_t memory;         /* bytes that programs can still allocate now; 0: not known */
-  uint64_t has;            /* declared capabilities, VT_BK_FLOAT64 | ... */
-  uint32_t determinism;    /* VT_BK_DETERMINISM_STRICT; 0: nothing is promised */
-  uint32_t serves;         /* VT_BK_INFERENCE | VT_BK_TRAINING */
+  uint32_t alignment;        /* alignment of every tensor's offset, in bytes; a power of two */
+  uint32_t dense_only;       /* 1: the device accepts contiguous tensors only */
+  uint32_t shares_host;      /* 1: device memory is host memory */
+  const char *about;         /* one sentence about the device */
+  const char *fingerprint;   /* must change whenever a plan for this device might change */
+  uint64_t memory;           /* bytes that programs can still allocate now; 0: not known */
+  uint64_t has;              /* declared capabilities, VT_BK_FLOAT64 | ... */
+  uint32_t determinism;      /* VT_BK_DETERMINISM_STRICT; 0: nothing is promised */
+  uint32_t serves;           /* VT_BK_INFERENCE | VT_BK_TRAINING */
+  uint32_t updates_in_place; /* 1: a scatter may have its result at the place of its first operand,
+                                see vt_bk_step; 0: the host asks for no such step */
+  uint32_t reserved;
 } vt_bk_caps;
 
 /* The first error of a run: the one with the lowest step, then with the lowest position. No step

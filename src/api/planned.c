@@ -250,6 +250,7 @@ void vt_planned_info(const vt_planned *p, vt_plan_info *out) {
     *(t->direction == VT_TO_DEVICE ? &info.to_device : &info.from_device) += t->bytes;
   }
   memcpy(info.bytes, plan->class_bytes, sizeof info.bytes);
+  info.bytes_state = plan->class_bytes[VT_CLASS_MODEL_STATE];
   memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
 }
 

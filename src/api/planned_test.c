@@ -65,12 +65,16 @@ static void exit_unless_ok(vt_status s, const vt_diag *d, const char *what) {
 /* Bytes that the reference adds to each buffer: its size and start, and space to align it. */
 enum { HEADER = 16 + 64 };
 
+static uint64_t class_bytes(const vt_plan_info *info, uint32_t class) {
+  return class < 8 ? info->bytes[class] : info->bytes_state;
+}
+
 /* Returns the bytes of arena number `arena`, a sum over the memory classes in it; 0 if the class of
  * that number is in the arena of another class. */
 static uint64_t arena_bytes(const vt_plan_info *info, uint32_t arena) {
   uint64_t bytes = 0;
   for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
-    if (vt_memory_class_arena(c) == arena) bytes += info->bytes[c];
+    if (vt_memory_class_arena(c) == arena) bytes += class_bytes(info, c);
   return bytes;
 }
 
@@ -79,10 +83,10 @@ static uint64_t arena_bytes(const vt_plan_info *info, uint32_t arena) {
 static uint32_t count_full_buffer_sets(const ledger *l, const vt_plan_info *info) {
   uint64_t want[VT_MEMORY_CLASSES];
   uint32_t n = 0, found = 0;
+  for (uint32_t c = 0; c < 7; c++) want[n++] = arena_bytes(info, c) + HEADER;
   for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
-    if (vt_memory_class_on_device(c)) want[n++] = arena_bytes(info, c) + HEADER;
-  for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
-    if (!vt_memory_class_on_device(c) && info->bytes[c] != 0) want[n++] = info->bytes[c];
+    if (!vt_memory_class_on_device(c) && class_bytes(info, c) != 0)
+      want[n++] = class_bytes(info, c);
   for (uint32_t i = 0; i + n <= l->n; i++) {
     uint32_t k = 0;
     while (k < n && l->size[i + k] == want[k]) k++;
@@ -295,7 +299,8 @@ static void test_caller_struct_sizes(void) {
   CHECK(strcmp(vt_planned_backend(p), "reference:0") == 0);
   CHECK(vt_memory_class(VT_MEMORY_CLASSES) == NULL && vt_memory_class_on_device(99) == 0);
   /* The parameter wpe stays in host memory. */
-  CHECK(info.transfers == 3 && info.bytes[VT_MEMORY_CLASSES - 1] == 65536);
+  CHECK(info.transfers == 3 && info.bytes[7] == 65536 && info.bytes_state == 0);
+  CHECK(strcmp(vt_memory_class(8), "state") == 0 && vt_memory_class_arena(8) == 3);
   CHECK(info.peak >= info.live);
   vt_planned_free(p);
   vt_planned_free(NULL);

@@ -61,6 +61,8 @@ vt_status cli_plan_new(const cli_plan_job *j, const cli_bind *bind, const cli_pl
                        vt_planned **out, cli_error *e) VT_NODISCARD;
 double cli_peak_to_live_ratio(
     const vt_plan_info *i); /* the peak divided by the most bytes live at once */
+/* The bytes of memory class `class`. */
+uint64_t cli_class_bytes(const vt_plan_info *i, uint32_t class);
 
 /* ---- sweeps (cli_sweep.c) ---- */
 

@@ -37,12 +37,24 @@ typedef struct style {
   const char *tint[3];      /* colours, used in turn so that neighbours differ */
 } style;
 /* Classes from the bottom of the picture to its top. */
-enum { HOST_PARAMETER, PARAMETER, GRADIENT, STATE, INPUT, OUTPUT, WORKSPACE, TEMPORARY, N_STYLES };
+enum {
+  HOST_PARAMETER,
+  PARAMETER,
+  GRADIENT,
+  OPTIMIZER_STATE,
+  STATE,
+  INPUT,
+  OUTPUT,
+  WORKSPACE,
+  TEMPORARY,
+  N_STYLES
+};
 static const style styles[N_STYLES] = {
     [HOST_PARAMETER] = {"host_parameter", "in host", 0, {"#c9c9c9", "#bdbdbd", "#d4d4d4"}},
     [PARAMETER] = {"parameter", "not to scale", 0, {"#a9c4e6", "#98b7de", "#b9d0ec"}},
     [GRADIENT] = {"gradient", "not to scale", 0, {"#d9b3d9", "#cfa3cf", "#e2c3e2"}},
-    [STATE] = {"optimizer_state", "not to scale", 0, {"#c9b8e0", "#bda9d8", "#d5c7e8"}},
+    [OPTIMIZER_STATE] = {"optimizer_state", "not to scale", 0, {"#c9b8e0", "#bda9d8", "#d5c7e8"}},
+    [STATE] = {"state", "not to scale", 0, {"#e0b8c4", "#d8a9b7", "#e8c7d1"}},
     [INPUT] = {"host_input", "not to scale", 0, {"#a5d6c9", "#93ccbd", "#b6dfd4"}},
     [OUTPUT] = {"output", "to scale", 1, {"#f0c08a", "#eab376", "#f5cd9f"}},
     [WORKSPACE] = {"workspace", "to scale", 1, {"#d98880", "#cf7a72", "#e29a93"}},
@@ -86,7 +98,7 @@ static const style *style_of(uint32_t class) {
 static uint64_t arena_bytes(const picture *g, uint32_t arena) {
   uint64_t bytes = 0;
   for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
-    if (vt_memory_class_arena(c) == arena) bytes += g->info.bytes[c];
+    if (vt_memory_class_arena(c) == arena) bytes += cli_class_bytes(&g->info, c);
   return bytes;
 }
 
@@ -172,10 +184,10 @@ static double draw_panel_label(const picture *g, const panel *p) {
   double up = p->style->scaled ? 18 : 22; /* distance from the panel's bottom */
   for (uint32_t i = 0; i < N_STYLES; i++) {
     const uint32_t c = find_memory_class(styles[i].name);
-    if (vt_memory_class_arena(c) != p->class || g->info.bytes[c] == 0) continue;
+    if (vt_memory_class_arena(c) != p->class || cli_class_bytes(&g->info, c) == 0) continue;
     const double y = p->box.y + p->box.h - up;
     char size[CLI_SIZE_TEXT];
-    cli_size_text(g->info.bytes[c], size);
+    cli_size_text(cli_class_bytes(&g->info, c), size);
     fprintf(g->f, "<rect x=\"16\" y=\"%.1f\" width=\"9\" height=\"9\" fill=\"%s\"/>\n", y - 8,
             styles[i].tint[1]);
     fprintf(g->f, "<text class=\"c\" x=\"30\" y=\"%.1f\">%s</text>\n", y, styles[i].name);

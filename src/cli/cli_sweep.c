@@ -158,7 +158,7 @@ static int fits_budget(const sweep *w, const row *r) {
 /* A memory class has a column if it is not empty in some row. */
 static int class_has_column(const sweep *w, uint32_t class) {
   for (uint32_t i = 0; i < w->n_rows; i++)
-    if (w->rows[i].info.bytes[class] != 0) return 1;
+    if (cli_class_bytes(&w->rows[i].info, class) != 0) return 1;
   return 0;
 }
 
@@ -185,7 +185,7 @@ static void print_row(const sweep *w, const row *r) {
   for (uint32_t k = 0; k < w->n_axes; k++)
     cli_print("%s%*" PRId64, k == 0 ? "" : "  ", axis_column_width(w, k), r->value[k]);
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    if (class_has_column(w, c)) cli_print("  %14" PRIu64, r->info.bytes[c]);
+    if (class_has_column(w, c)) cli_print("  %14" PRIu64, cli_class_bytes(&r->info, c));
   cli_print("  %14" PRIu64 "  %10s  %9.4f", r->info.peak, size, cli_peak_to_live_ratio(&r->info));
   if (w->j->how.budget != 0) cli_print("  %s", fits_budget(w, r) ? "met" : "NOT MET");
   cli_print("\n");
@@ -197,7 +197,7 @@ static json_t *json_row(const sweep *w, const row *r) {
     cli_json_set(bind, w->axes[k].name, json_integer((json_int_t)r->value[k]));
   cli_json_set(o, "bind", bind);
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    cli_json_set(o, vt_memory_class(c), json_integer((json_int_t)r->info.bytes[c]));
+    cli_json_set(o, vt_memory_class(c), json_integer((json_int_t)cli_class_bytes(&r->info, c)));
   cli_json_set(o, "peak", json_integer((json_int_t)r->info.peak));
   cli_json_set(o, "live", json_integer((json_int_t)r->info.live));
   cli_json_set(o, "ratio", json_real(cli_peak_to_live_ratio(&r->info)));

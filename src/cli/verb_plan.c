@@ -34,6 +34,11 @@ double cli_peak_to_live_ratio(const vt_plan_info *i) {
   return i->live != 0 ? (double)i->peak / (double)i->live : 1;
 }
 
+uint64_t cli_class_bytes(const vt_plan_info *i, uint32_t class) {
+  const uint32_t listed = sizeof i->bytes / sizeof *i->bytes;
+  return class < listed ? i->bytes[class] : class == listed ? i->bytes_state : 0;
+}
+
 /* ---- alternatives to suggest if the budget is not met ---- */
 
 /* Flags that may give a smaller plan. */
@@ -127,11 +132,12 @@ static void print_report_head(const view *v) {
 
 static void print_memory(const view *v) {
   char note[96] = "the most alive at one time";
-  for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    print_bytes(vt_memory_class(c), v->info.bytes[c],
-                vt_memory_class_on_device(c) || v->info.bytes[c] == 0
-                    ? ""
-                    : "in host memory, not in the peak");
+  for (uint32_t c = 0; vt_memory_class(c) != NULL; c++) {
+    const uint64_t bytes = cli_class_bytes(&v->info, c);
+    print_bytes(
+        vt_memory_class(c), bytes,
+        vt_memory_class_on_device(c) || bytes == 0 ? "" : "in host memory, not in the peak");
+  }
   cli_print("\n");
   print_bytes("peak", v->info.peak, "on the device");
   if (v->info.live != 0)
@@ -178,7 +184,7 @@ static void set_json_number(json_t *o, const char *key, uint64_t v) {
 
 static void add_memory_json(json_t *o, const view *v) {
   for (uint32_t c = 0; vt_memory_class(c) != NULL; c++)
-    set_json_number(o, vt_memory_class(c), v->info.bytes[c]);
+    set_json_number(o, vt_memory_class(c), cli_class_bytes(&v->info, c));
   set_json_number(o, "peak", v->info.peak);
   set_json_number(o, "live", v->info.live);
   cli_json_set(o, "ratio", json_real(cli_peak_to_live_ratio(&v->info)));

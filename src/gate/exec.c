@@ -8,8 +8,10 @@
  *   segments       [segment 0 ][   segment 1    ][segment 2 ]
  *   uploads before             w                 u, v
  *
- * A run uploads the parameters of a segment, runs its program, and goes on to the next segment.
- * vt_exec_write copies the inputs before the run and vt_exec_read the results after it. */
+ * In a plan with safe_state the steps that store states begin a segment too, so that they do not
+ * run if another step failed. A run uploads the parameters of a segment, runs its program, and goes
+ * on to the next segment. vt_exec_write copies the inputs before the run and vt_exec_read the
+ * results after it. */
 #include <stdio.h>
 #include <string.h>
 #include "guard.h"
@@ -19,7 +21,8 @@
 #include "table.h"
 #include "vt_memory.h"
 
-/* Consecutive backend steps that run as one program, with no upload between them. */
+/* Consecutive backend steps that run as one program, with no upload between them, and not both
+ * stores of states and other steps if the plan has safe_state. */
 typedef struct segment {
   vt_bk_program *prog;               /* NULL until it is built */
   uint32_t first, end;               /* its backend steps are first .. end - 1 */
@@ -28,10 +31,11 @@ typedef struct segment {
                                         uploads, and maybe other transfers */
 } segment;
 
-/* Classes on the device come first, so that the buffers given to a backend have no gap. */
-_Static_assert(VT_CLASS_HOST + 1 == VT_CLASS_COUNT, "the host's class is the last");
-enum { ON_DEVICE = VT_CLASS_HOST };
-/* The number of a class is also the number of its buffer in the plug-in interface. */
+/* The arenas on the device, whose buffers a backend gets, are the classes before the host's.
+ * Classes that were appended after it share one of these arenas. */
+enum { N_ARENAS = VT_CLASS_HOST };
+_Static_assert(N_ARENAS == 7, "the plug-in interface has seven arenas");
+/* The number of such a class is also the number of its buffer in the plug-in interface. */
 #define IS_ARENA(class, arena) \
   _Static_assert(VT_CLASS_##class == VT_BK_ARENA_##arena, "classes.def and volta_backend.h agree")
 IS_ARENA(INPUT, INPUT);
@@ -58,12 +62,12 @@ struct vt_exec {
   uint32_t at;                       /* index of the running segment */
   segment *segments;
   cursor cursor; /* last position found in the running segment; the next search starts there */
-  uint64_t buffer[ON_DEVICE]; /* by class: the backend's handle of its buffer */
-  int taken[ON_DEVICE];       /* by class: 1 once its buffer is allocated */
-  vt_exec_shared shared;      /* buffers of others, which the execution uses and does not free */
-  uint8_t *host;              /* the streamed parameters, in host memory */
-  vt_record record;           /* times and copies of the last run */
-  int canonical;              /* 1: the backend promises that every NaN in results is canonical */
+  uint64_t buffer[N_ARENAS]; /* by arena: the backend's handle of its buffer */
+  int taken[N_ARENAS];       /* by arena: 1 once its buffer is allocated */
+  vt_exec_shared shared;     /* buffers of others, which the execution uses and does not free */
+  uint8_t *host;             /* the streamed parameters, in host memory */
+  vt_record record;          /* times and copies of the last run */
+  int canonical;             /* 1: the backend promises that every NaN in results is canonical */
   int ran; /* 1 between a run and the next copy to the device, which starts the counts of the next
               run */
   vt_exec_report *report; /* called with the progress of a run, or NULL */
@@ -139,7 +143,8 @@ static uint64_t own_bytes(const vt_exec *x, uint32_t c) {
 static uint64_t own_bytes_on_device(const vt_exec *x) {
   uint64_t all = 0;
   /* The sum cannot overflow, because each class has at most 2^48 bytes. */
-  for (uint32_t c = 0; c < ON_DEVICE; c++) all += own_bytes(x, c);
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+    if (vt_class_is_on_device(c)) all += own_bytes(x, c);
   return all;
 }
 
@@ -148,28 +153,43 @@ static int is_upload_of_streamed(const vt_plan *p, const vt_transfer *t) {
   return t->direction == VT_TO_DEVICE && p->buffers[t->value].class == VT_CLASS_HOST;
 }
 
-/* Cuts the backend steps into segments before each step that has uploads. The dense copies that run
- * just before such a step go into its segment too, because they may read an uploaded parameter. */
+/* Ends the last segment before the schedule step `step` and begins another there, unless the last
+ * has no steps yet. `upload` is the first transfer that may be an upload of the new segment. The
+ * dense copies that run just before the step go into the new segment too, because they may read an
+ * uploaded parameter. `at` is the end of the steps that are in segments. */
+static void cut_before_step(vt_exec *x, cursor *at, uint32_t step, uint32_t upload) {
+  segment *last = &x->segments[x->n_segments - 1];
+  while (at->step < step) (void)vt_plan_next_bodies_of_bk_step(x->p, at->index++, &at->step);
+  if (at->index == last->first) return;
+  last->end = at->index;
+  x->segments[x->n_segments++] = (segment){
+      .first = at->index, .first_step = step, .first_upload = upload, .end_upload = upload};
+}
+
+/* Cuts the backend steps into segments: before each step that has uploads, and before the steps
+ * that store states safely. */
 static void cut_segments(vt_exec *x) {
   const vt_plan *p = x->p;
-  segment *s = x->segments;
-  uint32_t index = 0, step = 0;
+  const uint32_t store = vt_plan_first_safe_store(p);
+  cursor at = {0};
+  int stores = store < p->n_steps;
+  x->n_segments = 1;
   for (uint32_t i = 0; i < p->n_transfers; i++) {
     const vt_transfer *t = &p->transfers[i];
     if (!is_upload_of_streamed(p, t)) continue;
-    while (step < t->step) (void)vt_plan_next_bodies_of_bk_step(p, index++, &step);
-    if (index > s->first) {
-      s->end = index;
-      *++s = (segment){.first = index, .first_step = step, .first_upload = i};
+    if (stores && t->step >= store) {
+      cut_before_step(x, &at, store, i);
+      stores = 0;
     }
-    s->end_upload = i + 1;
+    cut_before_step(x, &at, t->step, i);
+    x->segments[x->n_segments - 1].end_upload = i + 1;
   }
-  s->end = p->n_bk_steps;
-  x->n_segments = (uint32_t)(s - x->segments) + 1;
+  if (stores) cut_before_step(x, &at, store, p->n_transfers);
+  x->segments[x->n_segments - 1].end = p->n_bk_steps;
 }
 
 static vt_status alloc_segments(vt_exec *x, vt_diag *d) {
-  x->max_segments = 1;
+  x->max_segments = 1 + (x->p->safe_state != 0);
   for (uint32_t i = 0; i < x->p->n_transfers; i++)
     x->max_segments += is_upload_of_streamed(x->p, &x->p->transfers[i]) != 0;
   x->segments = vt_alloc_new(x->a, x->max_segments * sizeof *x->segments);
@@ -268,17 +288,24 @@ int vt_exec_has_canonical_nan(const vt_exec *x) { return x->canonical; }
 
 /* ---- memory ---- */
 
-/* Prints the bytes of the classes `first_class` to `end_class` - 1 as "17 bytes (host_input 5,
- * temporary 12)" and returns their sum. */
-static uint64_t print_bytes_needed(const vt_exec *x, uint32_t first_class, uint32_t end_class,
-                                   char out[320]) {
+/* The sides on which memory is needed. */
+typedef enum side { HOST_ONLY = 1, DEVICE_ONLY = 2, BOTH_SIDES = 3 } side;
+
+static int class_is_on(uint32_t class, side where) {
+  return (where & (vt_class_is_on_device(class) ? DEVICE_ONLY : HOST_ONLY)) != 0;
+}
+
+/* Prints the bytes of the classes on some side as "17 bytes (host_input 5, temporary 12)" and
+ * returns their sum. */
+static uint64_t print_bytes_needed(const vt_exec *x, side where, char out[320]) {
   uint64_t all = 0;
   size_t n = 0;
   /* The sum cannot overflow, because each class has at most 2^48 bytes. */
-  for (uint32_t c = first_class; c < end_class; c++) all += own_bytes(x, c);
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+    if (class_is_on(c, where)) all += own_bytes(x, c);
   n += (size_t)snprintf(out, 320, "%llu bytes (", (unsigned long long)all);
-  for (uint32_t c = first_class; c < end_class; c++)
-    if (own_bytes(x, c) > 0)
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+    if (class_is_on(c, where) && own_bytes(x, c) > 0)
       n += (size_t)snprintf(out + n, 320 - n, "%s %llu, ", vt_class_name(c),
                             (unsigned long long)own_bytes(x, c));
   memcpy(out + n - (n >= 2 && out[n - 2] == ',' ? 2 : 1), ")", 2);
@@ -294,13 +321,13 @@ static vt_status check_free_memory(vt_exec *x, vt_diag *d) {
   const int32_t s = x->dev->api->capabilities(x->dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail_call(x->dev, s, "state its capabilities", d);
   vt_caps_clear_unwritten(&caps);
-  if (print_bytes_needed(x, 0, ON_DEVICE, needs) > caps.memory && caps.memory != 0)
+  if (print_bytes_needed(x, DEVICE_ONLY, needs) > caps.memory && caps.memory != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on '%s', which has %llu left", needs,
                    x->dev->name, (unsigned long long)caps.memory);
   if (x->p->class_bytes[VT_CLASS_HOST] == 0) return VT_OK;
   const uint64_t left = vt_memory_available();
-  const uint32_t first = caps.shares_host != 0 ? 0 : VT_CLASS_HOST;
-  if (print_bytes_needed(x, first, VT_CLASS_COUNT, needs) > left && left != 0)
+  const side where = caps.shares_host != 0 ? BOTH_SIDES : HOST_ONLY;
+  if (print_bytes_needed(x, where, needs) > left && left != 0)
     return VT_FAIL(d, VT_NOMEM, "the program needs %s on the host, which has %llu left", needs,
                    (unsigned long long)left);
   return VT_OK;
@@ -319,7 +346,7 @@ static vt_status alloc_buffers(vt_exec *x, vt_diag *d) {
   char who[100];
   snprintf(who, sizeof who, "backend '%s'", x->dev->name);
   x->dev->reason[0] = 0; /* drops the reason of an earlier failure */
-  for (uint32_t c = 0; c < ON_DEVICE; c++) {
+  for (uint32_t c = 0; c < N_ARENAS; c++) {
     if (shared_arena(x, c) != NULL) {
       x->buffer[c] = shared_arena(x, c)->handle;
       continue;
@@ -426,7 +453,7 @@ void vt_exec_free(vt_exec *x) {
   const vt_alloc a = x->a;
   vt_guard guard;
   vt_guard_enter(&guard);
-  for (uint32_t c = 0; c < ON_DEVICE; c++)
+  for (uint32_t c = 0; c < N_ARENAS; c++)
     if (x->taken[c]) x->dev->api->buffer_free(x->dev->dev, x->buffer[c]);
   for (uint32_t i = 0; i < x->n_segments; i++)
     if (x->segments[i].prog != NULL) x->dev->api->program_free(x->segments[i].prog);
@@ -442,7 +469,8 @@ void vt_exec_free(vt_exec *x) {
 /* 1 for a class that is copied to the device once for all runs; such copies are not counted for a
  * run. */
 static int is_class_kept_between_runs(uint32_t class) {
-  return class == VT_CLASS_PARAM || class == VT_CLASS_GRAD || class == VT_CLASS_STATE;
+  return class == VT_CLASS_PARAM || class == VT_CLASS_GRAD || class == VT_CLASS_STATE ||
+         class == VT_CLASS_MODEL_STATE;
 }
 
 /* Makes and records one copy between `host` and the device, in the direction of `t`. */
@@ -506,9 +534,9 @@ vt_status vt_exec_read(vt_exec *x, uint32_t value, void *data, vt_diag *d) {
   return s;
 }
 
-/* Returns NULL unless the value is of class OUTPUT and in memory that the host can map. Inputs and
- * parameters get NULL even if their memory can be mapped, because they outlive a run and the caller
- * might write to them. */
+/* Returns NULL unless the value is of class OUTPUT and in memory that the host can map. Inputs,
+ * parameters and states get NULL even if their memory can be mapped, because they outlive a run and
+ * the caller might write to them. */
 void *vt_exec_result_address(vt_exec *x, uint32_t value) {
   const vt_buffer *b = &x->p->buffers[value];
   vt_guard guard;
@@ -644,7 +672,7 @@ static vt_status run_segment(vt_exec *x, const segment *segment_at, vt_diag *d) 
   const uint64_t begin = vt_record_now_if_measuring(&x->record);
   x->stored = x->first_store < segment_at->end;
   x->dev->running = x;
-  int32_t s = x->dev->api->run(segment_at->prog, x->buffer, ON_DEVICE);
+  int32_t s = x->dev->api->run(segment_at->prog, x->buffer, N_ARENAS);
   if (s == VT_OK) s = x->dev->api->wait(segment_at->prog, &e);
   x->dev->running = NULL;
   if (s != VT_OK) return vt_device_fail_call(x->dev, s, "run", d);

@@ -96,6 +96,20 @@ static vt_status check_step_is_declared(vt_device *dev, const vt_plan *p, uint32
   return VT_OK;
 }
 
+/* Refuses a step that is to be computed by changing its first operand, unless the device can. Only
+ * the next value of a state is planned like that. */
+static vt_status check_updates_in_place(vt_device *dev, const vt_plan *p, uint32_t index,
+                                        vt_diag *d) {
+  const vt_node *n = &p->g->nodes[p->bk_step_node[index]];
+  if (dev->caps.updates_in_place || vt_op_form(n->op) != VT_FORM_UPDATE ||
+      p->buffers[n->first_out].place != VT_PLACE_OVER)
+    return VT_OK;
+  const vt_status s = fail_refused_step(dev, p, index, "it does not update operands in place", d);
+  if (d != NULL && d->hint[0] == 0)
+    snprintf(d->hint, sizeof d->hint, "with safe states no operand is updated in place");
+  return s;
+}
+
 static vt_status check_steps_of_plan(vt_device *dev, const vt_plan *p, vt_diag *d) {
   uint32_t step = 0;
   for (uint32_t i = 0; i < p->n_bk_steps; i++) {
@@ -106,6 +120,7 @@ static vt_status check_steps_of_plan(vt_device *dev, const vt_plan *p, vt_diag *
     if (dev->api->step_check(dev->dev, &p->bk_steps[i]) != VT_OK)
       return fail_refused_step(dev, p, i, dev->reason, d);
     VT_TRY(check_step_is_declared(dev, p, i, d));
+    VT_TRY(check_updates_in_place(dev, p, i, d));
   }
   return VT_OK;
 }

@@ -329,11 +329,38 @@ uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_t
   *p = *port;
   p->name = name;
   p->value = value;
+  p->next = VT_NO_VALUE;
   const vt_init_info *init = vt_init_get(port->init);
   p->init_attrs = NULL;
   if (init != NULL && port->init_attrs != NULL)
     p->init_attrs = vt_arena_copy(&g->arena, port->init_attrs, init->attrs->size);
   return g->arena.failed ? fail_no_memory(gb) : value;
+}
+
+/* The port of the state that has this value; NULL if it is not the value of a state. */
+static vt_port *find_state(const vt_graph *g, uint32_t value) {
+  if (value >= g->n_values || g->values[value].node != VT_NO_NODE) return NULL;
+  vt_port *p = &g->ports[g->values[value].index];
+  return p->kind == VT_PORT_STATE ? p : NULL;
+}
+
+void vt_graph_set_next(vt_graph_builder *gb, uint32_t state, uint32_t next) {
+  const vt_graph *g = gb->g;
+  char x[VT_TYPE_TEXT], y[VT_TYPE_TEXT];
+  if (gb->status != VT_OK) return;
+  vt_port *p = find_state(g, state);
+  if (p == NULL || next >= g->n_values) {
+    (void)vt_graph_fail(gb, VT_INTERNAL, "value %u cannot be the next value of value %u", next,
+                        state);
+  } else if (p->next != VT_NO_VALUE) {
+    (void)vt_graph_fail(gb, VT_VERIFY, "the state '%s' gets its next value twice", p->name);
+  } else if (!vt_type_equal(&g->values[state].type, &g->values[next].type)) {
+    (void)vt_graph_fail(gb, VT_VERIFY, "the state '%s' is %s, but its next value is %s", p->name,
+                        vt_type_text(gb->b.dims, &g->values[state].type, x),
+                        vt_type_text(gb->b.dims, &g->values[next].type, y));
+  } else {
+    p->next = next;
+  }
 }
 
 void vt_graph_add_result(vt_graph_builder *gb, const char *name, uint32_t value) {
@@ -468,9 +495,4 @@ void vt_graph_close_body(vt_graph_builder *body, const uint32_t *out, uint32_t n
     return;
   }
   gb->body[gb->n_body++] = made;
-}
-void vt_graph_set_next(vt_graph_builder *gb, uint32_t state, uint32_t next) {
-  (void)gb;
-  (void)state;
-  (void)next;
 }

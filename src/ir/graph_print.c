@@ -51,7 +51,9 @@ void vt_port_print_range_and_init(const vt_graph *g, const vt_port *p, vt_text *
 }
 
 static void print_port(const vt_graph *g, const vt_port *p, vt_text *out) {
-  vt_text_add(out, "  %s %s: ", p->kind == VT_PORT_INPUT ? "input" : "param", p->name);
+  static const char *const kinds[] = {
+      [VT_PORT_INPUT] = "input", [VT_PORT_PARAM] = "param", [VT_PORT_STATE] = "state"};
+  vt_text_add(out, "  %s %s: ", kinds[p->kind], p->name);
   vt_type_print(&g->dims, &g->values[p->value].type, out);
   vt_text_add(out, "%s", port_has_suffix(p) ? " " : "");
   vt_port_print_range_and_init(g, p, out);
@@ -140,12 +142,21 @@ static void print_output(const vt_graph *g, const vt_result *r, int canonical, v
   vt_text_add(out, "\n");
 }
 
+/* Prints "  next k = _12" for a state. */
+static void print_next_value(const vt_graph *g, const vt_port *p, int canonical, vt_text *out) {
+  if (p->kind != VT_PORT_STATE) return;
+  vt_text_add(out, "  next %s = ", p->name);
+  print_value_name(g, p->next, canonical, out);
+  vt_text_add(out, "\n");
+}
+
 void vt_graph_print(const vt_graph *g, int canonical, vt_text *out) {
   vt_text_add(out, "volta 1\nmodel %s {\n", g->name);
   for (uint32_t i = 0; i < g->dims.n_symbols; i++)
     vt_text_add(out, "  dim %s\n", g->dims.symbol[i]);
   for (uint32_t i = 0; i < g->n_ports; i++) print_port(g, &g->ports[i], out);
   print_nodes(g, canonical, 1, out);
+  for (uint32_t i = 0; i < g->n_ports; i++) print_next_value(g, &g->ports[i], canonical, out);
   for (uint32_t i = 0; i < g->n_results; i++) print_output(g, &g->results[i], canonical, out);
   vt_text_add(out, "}\n");
 }

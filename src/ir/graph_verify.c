@@ -28,27 +28,29 @@ static int init_is_random(const vt_init_info *init) {
   return vt_attr_find(init->attrs, "stream") != NULL;
 }
 
-static vt_status verify_param_init(const vt_graph *g, const vt_port *p, vt_diag *d) {
+/* Checks the initialiser of a param or state. */
+static vt_status verify_port_init(const vt_graph *g, const vt_port *p, vt_diag *d) {
   const vt_init_info *init = vt_init_get(p->init);
   const uint32_t dtype = g->values[p->value].type.dtype;
-  if (p->init == 0 && p->init_attrs == NULL) return VT_OK;
+  const char *kind = p->kind == VT_PORT_STATE ? "state" : "param";
+  if (p->kind == VT_PORT_PARAM && p->init == 0 && p->init_attrs == NULL) return VT_OK;
   if (init == NULL || p->init_attrs == NULL)
-    return VT_FAIL(d, VT_VERIFY, "the param '%s' has initialiser number %u%s", p->name, p->init,
+    return VT_FAIL(d, VT_VERIFY, "the %s '%s' has initialiser number %u%s", kind, p->name, p->init,
                    init == NULL ? ", which is not valid" : " without its attributes");
   uint64_t size;
   memcpy(&size, p->init_attrs, sizeof size);
   if (size != init->attrs->size)
-    return VT_FAIL(d, VT_VERIFY, "the param '%s' carries attributes of another initialiser",
+    return VT_FAIL(d, VT_VERIFY, "the %s '%s' carries attributes of another initialiser", kind,
                    p->name);
   if (init_is_random(init) && dtype != VT_DTYPE_F32)
-    return VT_FAIL(d, VT_VERIFY, "the param '%s' is %s, but %s gives only f32", p->name,
+    return VT_FAIL(d, VT_VERIFY, "the %s '%s' is %s, but %s gives only f32", kind, p->name,
                    vt_dtype_name(dtype), init->name);
   if (!init_is_random(init)) return VT_OK;
   int64_t stream;
   memcpy(&stream, (const char *)p->init_attrs + vt_attr_find(init->attrs, "stream")->offset,
          sizeof stream);
   if (stream >= 0 && stream <= UINT32_MAX) return VT_OK;
-  return VT_FAIL(d, VT_VERIFY, "the param '%s' has stream %lld, outside 0..2^32-1", p->name,
+  return VT_FAIL(d, VT_VERIFY, "the %s '%s' has stream %lld, outside 0..2^32-1", kind, p->name,
                  (long long)stream);
 }
 
@@ -101,12 +103,26 @@ static vt_status verify_port(const vt_graph *g, uint32_t i, vt_diag *d) {
       g->values[p->value].index != i || g->values[p->value].name == NULL ||
       strcmp(g->values[p->value].name, p->name) != 0)
     return VT_FAIL(d, VT_VERIFY, "the port '%s' and its value do not refer to each other", p->name);
-  if (p->kind != VT_PORT_INPUT && p->kind != VT_PORT_PARAM)
-    return VT_FAIL(d, VT_VERIFY, "the port '%s' is neither an input nor a param", p->name);
+  if (p->kind != VT_PORT_INPUT && p->kind != VT_PORT_PARAM && p->kind != VT_PORT_STATE)
+    return VT_FAIL(d, VT_VERIFY, "the port '%s' is neither an input, a param nor a state", p->name);
   VT_TRY(verify_value_type(g, p->value, d));
   VT_TRY(verify_range(g, p, d));
   VT_TRY(verify_stored_type(g, p, d));
-  return p->kind == VT_PORT_PARAM ? verify_param_init(g, p, d) : VT_OK;
+  return p->kind != VT_PORT_INPUT ? verify_port_init(g, p, d) : VT_OK;
+}
+
+/* Checks that a state has a next value of its own type, and that other ports do not have one. */
+static vt_status verify_next_value(const vt_graph *g, const vt_port *p, vt_diag *d) {
+  if (p->kind != VT_PORT_STATE && p->next == VT_NO_VALUE) return VT_OK;
+  if (p->kind != VT_PORT_STATE)
+    return VT_FAIL(d, VT_VERIFY, "'%s' has a next value, but is not a state", p->name);
+  if (p->next == VT_NO_VALUE)
+    return VT_FAIL(d, VT_VERIFY, "the state '%s' has no next value: write next %s = ...", p->name,
+                   p->name);
+  if (p->next >= g->n_values || !vt_type_equal(&g->values[p->value].type, &g->values[p->next].type))
+    return VT_FAIL(d, VT_VERIFY, "the next value of the state '%s' is not a value of its type",
+                   p->name);
+  return VT_OK;
 }
 
 /* Every value names the port or node that it belongs to, which must refer back to the value. So
@@ -162,8 +178,8 @@ static vt_status verify_body(const vt_graph *g, const vt_graph *body, vt_diag *d
                    "the symbolic dimensions of a body differ from those of its graph");
   for (uint32_t i = 0; i < body->n_ports; i++)
     if (body->ports[i].kind != VT_PORT_INPUT)
-      return VT_FAIL(d, VT_VERIFY, "'%s' is a param in a body, which has only inputs",
-                     body->ports[i].name);
+      return VT_FAIL(d, VT_VERIFY, "'%s' is a %s in a body, which has only inputs",
+                     body->ports[i].name, body->ports[i].kind == VT_PORT_STATE ? "state" : "param");
   VT_TRY(vt_graph_verify(body, d));
   for (uint32_t i = 0; i < body->n_results; i++) {
     int own = body->values[body->results[i].value].node != VT_NO_NODE;
@@ -274,7 +290,7 @@ static vt_status verify_group_members(const vt_graph *g, vt_diag *d) {
       return fail_at_node(
           g, i, VT_FAIL(d, VT_VERIFY, "node %u is in group %u, expected %u", i, n->group, groups),
           d);
-    if (vt_op_form(n->op) == VT_FORM_NONE || n->n_out != 1 || anchors > 1 ||
+    if (!vt_form_can_be_in_group(vt_op_form(n->op)) || n->n_out != 1 || anchors > 1 ||
         members > VT_GROUP_MAX_NODES ||
         (!first && !same_shape(t, &g->values[g->nodes[i - 1].first_out].type)))
       return fail_at_node(
@@ -304,6 +320,11 @@ static vt_status verify_groups(const vt_graph *g, vt_diag *d) {
       return fail_at_node(
           g, g->values[g->results[i].value].node,
           VT_FAIL(d, VT_VERIFY, "the output '%s' is inside a group", g->results[i].name), d);
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    if (g->ports[i].kind == VT_PORT_STATE && is_value_inside_group(g, g->ports[i].next))
+      return fail_at_node(
+          g, g->values[g->ports[i].next].node,
+          VT_FAIL(d, VT_VERIFY, "the next value of '%s' is inside a group", g->ports[i].name), d);
   return VT_OK;
 }
 
@@ -313,7 +334,9 @@ static int compare_output_names(const void *a, const void *b, const void *contex
 }
 
 static vt_status verify_outputs(const vt_graph *g, vt_arena *scratch, vt_diag *d) {
-  if (g->n_results == 0) return VT_FAIL(d, VT_VERIFY, "the model has no output");
+  int has_state = 0; /* a model that changes its states may have no output */
+  for (uint32_t i = 0; i < g->n_ports; i++) has_state |= g->ports[i].kind == VT_PORT_STATE;
+  if (g->n_results == 0 && !has_state) return VT_FAIL(d, VT_VERIFY, "the model has no output");
   for (uint32_t i = 0; i < g->n_results; i++)
     if (g->results[i].value >= g->n_values)
       return VT_FAIL(d, VT_VERIFY, "the output '%s' is not a value of the graph",
@@ -369,6 +392,7 @@ vt_status vt_graph_verify(const vt_graph *g, vt_diag *d) {
   vt_status s = verify_nodes(g, &scratch, d);
   if (s == VT_OK) s = verify_names(g, &scratch, d);
   if (s == VT_OK) s = verify_outputs(g, &scratch, d);
+  for (uint32_t i = 0; s == VT_OK && i < g->n_ports; i++) s = verify_next_value(g, &g->ports[i], d);
   if (s == VT_OK) s = verify_groups(g, d);
   vt_arena_done(&scratch);
   return s;

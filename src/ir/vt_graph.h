@@ -19,7 +19,10 @@
  *   results    [0] "v": value 3                                       the outputs
  *
  * Back from a value: `node` is the index of the node that defines it, or VT_NO_NODE for a port,
- * and `index` says which of that node's results, or which port. */
+ * and `index` says which of that node's results, or which port.
+ *
+ * A state is a port that lives between runs. Its value is that before the run, wherever it is read;
+ * `next` of its port is the value after the run. */
 #ifndef VT_GRAPH_H
 #define VT_GRAPH_H
 #include "vt_builder.h"
@@ -58,10 +61,12 @@ typedef struct vt_port {
   const char *name;
   uint32_t kind;          /* VT_PORT_INPUT, VT_PORT_PARAM or VT_PORT_STATE */
   uint32_t value;         /* index of the port's value */
-  uint32_t next;          /* of a state: index of the value that it has after the run */
+  uint32_t next;          /* of a state: index of the value that it has after the run, maybe its own
+                             value; VT_NO_VALUE for any other port */
   uint32_t has_range;     /* 1 if the input's integers must be in lo..hi */
-  uint32_t init;          /* the initialiser's number in inits.def; 0 for an input, and for a param
-                             without an initialiser, which must be given a value */
+  uint32_t init;          /* the initialiser's number in inits.def, never 0 for a state; 0 for an
+                             input, and for a param without an initialiser, which must be given a
+                             value */
   uint32_t stored;        /* a type that files may hold an f32 param as: f16, bf16 or f64; or 0 */
   int64_t lo, hi;         /* ends of the range, both included: numbers or symbolic dimensions */
   const void *init_attrs; /* attributes of the initialiser, a struct of its attribute group; NULL
@@ -88,7 +93,8 @@ struct vt_graph {
 
 void vt_graph_free(vt_graph *g);
 /* Checks a finished graph without trusting its builder: indices, single assignment, definition
- * before use, types against the op table, unique names, initialisers, bodies and fusion groups.
+ * before use, types against the op table, unique names, initialisers, next values of states, bodies
+ * and fusion groups.
  * vt_graph_freeze calls it, and graphs come from nowhere else. So every graph is verified before
  * it is decomposed or planned, and after every pass. */
 vt_status vt_graph_verify(const vt_graph *g, vt_diag *d) VT_NODISCARD;
@@ -147,8 +153,9 @@ vt_graph_builder *vt_graph_open_body(vt_graph_builder *gb, const char *const *na
 /* Ends a body, which becomes part of the next node that is added to the outer builder. A result
  * that is an argument or repeats another result is copied, so that no two results share memory. */
 void vt_graph_close_body(vt_graph_builder *body, const uint32_t *out, uint32_t n);
-/* Declares a port (name, kind, range, init, init_attrs are copied; value is set) and returns its
- * value. A second port or output of the same name is VT_VERIFY. */
+/* Declares a port (name, kind, range, init, init_attrs are copied; value is set, and next until
+ * vt_graph_set_next is called is VT_NO_VALUE) and returns its value. A second port or output of the
+ * same name is VT_VERIFY. */
 uint32_t vt_graph_add_port(vt_graph_builder *gb, const vt_port *port, const vt_type *type);
 /* Sets the next value of a state, which is named by the value of its port. A second call for the
  * same state, or a next value of another type, is VT_VERIFY. A state without a call is VT_VERIFY

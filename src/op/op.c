@@ -14,6 +14,7 @@
 #define VT_FORM_formula(ps) VT_FORM_POINTWISE
 #define VT_FORM_fused(ps) VT_FORM_POINTWISE
 #define VT_FORM_anchor VT_FORM_ANCHOR
+#define VT_FORM_update VT_FORM_UPDATE
 #define none NULL
 #define no_work NULL
 #define grad(function) function, NULL, #function

@@ -127,8 +127,9 @@ typedef enum vt_needs {
   VT_NEEDS_collisions,
 } vt_needs;
 
-/* The role that an op can have in a fusion group. ops.def explains each. */
-typedef enum vt_form { VT_FORM_NONE, VT_FORM_POINTWISE, VT_FORM_ANCHOR } vt_form;
+/* The role that an op can have in a fusion group, and what its result may be written over. ops.def
+ * explains each; VT_FORM_NONE is `opaque`. */
+typedef enum vt_form { VT_FORM_NONE, VT_FORM_POINTWISE, VT_FORM_ANCHOR, VT_FORM_UPDATE } vt_form;
 
 /* The columns of a row of ops.def as text, verbatim, for listings. */
 typedef struct vt_op_words {
@@ -189,8 +190,12 @@ uint32_t vt_op_result_count(const vt_op_info *op);
 /* The names of numerics and needs as ops.def writes them, for listings. */
 const char *vt_numerics_name(vt_numerics numerics);
 const char *vt_needs_name(vt_needs needs);
-/* The role of an op in a fusion group; VT_FORM_NONE if no op has the number. */
+/* The form of an op; VT_FORM_NONE if no op has the number. */
 vt_form vt_op_form(uint32_t number);
+/* 1 if an op of this form can be in a fusion group. */
+static inline int vt_form_can_be_in_group(vt_form form) {
+  return form == VT_FORM_POINTWISE || form == VT_FORM_ANCHOR;
+}
 
 /* ---- costs ---- */
 /* The operations and bytes of a step of a plan by definition, independent of the backend that runs

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass_dead.c - the pass `dead`: removes the nodes that no output needs. Ports are kept even if
- * nothing reads them, because callers provide inputs and parameters by name. */
+ * pass_dead.c - the pass `dead`: removes the nodes that no output and no next value needs. Ports
+ * are kept even if nothing reads them, because callers provide inputs and parameters by name. */
 #include "rewrite.h"
 
 static void mark_node_of_value_needed(const vt_graph *g, uint8_t *needed, uint32_t value) {
@@ -14,6 +14,8 @@ static vt_status select_needed_nodes(vt_rewrite_state *s) {
   if (needed == NULL || order == NULL) return vt_rewrite_no_memory(s);
   for (uint32_t i = 0; i < g->n_results; i++)
     mark_node_of_value_needed(g, needed, g->results[i].value);
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    if (g->ports[i].kind == VT_PORT_STATE) mark_node_of_value_needed(g, needed, g->ports[i].next);
   for (uint32_t i = g->n_nodes; i-- > 0;)
     for (uint32_t k = 0; needed[i] && k < g->nodes[i].n_in; k++)
       mark_node_of_value_needed(g, needed, g->operands[g->nodes[i].first_in + k]);

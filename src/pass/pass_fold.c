@@ -2,12 +2,12 @@
  * pass_fold.c - the pass `fold` (constant folding): computes constants once, by running them as a
  * program on the reference.
  *
- * A node is constant if all its operands are constant. Constants that other nodes or outputs read
- * are wanted: they are collected from the graph and all its bodies (the scopes) into one graph
- * without ports, the closed graph, which is run. A value whose elements all have the same bits
- * becomes a literal, broadcast to its shape. Other constants stay as nodes, because a graph holds
- * no tables. If the run fails, nothing is folded, so the failure is reported when the model itself
- * runs. Ops with bodies are never folded, because a loop may take long. */
+ * A node is constant if all its operands are constant. Constants that other nodes, outputs or next
+ * values of states read are wanted: they are collected from the graph and all its bodies (the
+ * scopes) into one graph without ports, the closed graph, which is run. A value whose elements all
+ * have the same bits becomes a literal, broadcast to its shape. Other constants stay as nodes,
+ * because a graph holds no tables. If the run fails, nothing is folded, so the failure is reported
+ * when the model itself runs. Ops with bodies are never folded, because a loop may take long. */
 #include <stdio.h>
 #include <string.h>
 #include "rewrite.h"
@@ -108,6 +108,8 @@ static void mark_wanted_constants(const vt_graph *g, scope *p) {
     for (uint32_t k = 0; !p->constant[i] && k < g->nodes[i].n_in; k++)
       mark_wanted_if_constant(g, p, g->operands[g->nodes[i].first_in + k]);
   for (uint32_t i = 0; i < g->n_results; i++) mark_wanted_if_constant(g, p, g->results[i].value);
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    if (g->ports[i].kind == VT_PORT_STATE) mark_wanted_if_constant(g, p, g->ports[i].next);
 }
 
 /* Marks in `needed` the nodes that wanted constants are computed from. */

@@ -5,9 +5,9 @@
  * that never stores the values inside. No bit depends on it, because the nodes do not change.
  *
  * Nodes are visited from the last to the first. A node joins the group of its readers if all of
- * them are pointwise, belong to one group and have its shape, and if it is not an output. So only
- * the value of the last node, the root, is read outside, and the members can be moved next to each
- * other, directly before the root. */
+ * them are pointwise, belong to one group and have its shape, and if it is neither an output nor
+ * the next value of a state. So only the value of the last node, the root, is read outside, and the
+ * members can be moved next to each other, directly before the root. */
 #include "rewrite.h"
 
 typedef struct fusing {
@@ -18,7 +18,7 @@ typedef struct fusing {
   uint32_t *size;    /* size[root]: number of members; 0 for a node that is not a root */
 } fusing;
 /* Marks for `reader`: no node reads the value yet; more than one group, an op that is not
- * pointwise, or an output reads it. */
+ * pointwise, an output, or the next value of a state reads it. */
 static const uint32_t NO_READER = UINT32_MAX, MANY_READERS = UINT32_MAX - 1;
 
 static int same_shape(const vt_type *a, const vt_type *b) {
@@ -32,7 +32,8 @@ static uint32_t find_root(const fusing *f, uint32_t i) {
   const vt_node *n = &f->g->nodes[i];
   const vt_form form = vt_op_form(n->op);
   const uint32_t root = f->reader[n->first_out];
-  if (n->n_out != 1 || form == VT_FORM_NONE || root == NO_READER || root == MANY_READERS) return i;
+  if (n->n_out != 1 || !vt_form_can_be_in_group(form) || root == NO_READER || root == MANY_READERS)
+    return i;
   if (f->size[root] == VT_GROUP_MAX_NODES || (form == VT_FORM_ANCHOR && f->anchored[root]))
     return i;
   const vt_value *mine = &f->g->values[n->first_out];
@@ -85,6 +86,8 @@ static vt_status form_groups(vt_rewrite_state *s) {
   if (vt_arena_status(s->scratch) != VT_OK) return vt_rewrite_no_memory(s);
   for (uint32_t i = 0; i < g->n_values; i++) f.reader[i] = NO_READER;
   for (uint32_t i = 0; i < g->n_results; i++) f.reader[g->results[i].value] = MANY_READERS;
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    if (g->ports[i].kind == VT_PORT_STATE) f.reader[g->ports[i].next] = MANY_READERS;
   for (uint32_t i = g->n_nodes; i-- > 0;) assign_group(&f, i);
   order_by_group(&f, next, order, group);
   s->order = order;

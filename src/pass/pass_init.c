@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass_init.c - builds a graph that computes the initial values of parameters. They are computed as
- * a program like any other, so they have the same bits on every backend. Parameters without an
- * initialiser have no result in the graph. */
+ * pass_init.c - builds a graph that computes the initial values of parameters or of states. They are
+ * computed as a program like any other, so they have the same bits on every backend. Parameters
+ * without an initialiser have no result in the graph. */
 #include "vt_pass.h"
 
 static uint32_t add_scalar_i64_input(vt_graph_builder *gb, const char *name) {

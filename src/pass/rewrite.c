@@ -28,7 +28,7 @@ static vt_status rewrite_ports(vt_rewrite_state *s) {
   return VT_OK;
 }
 
-static uint32_t new_value_of(const vt_rewrite_state *s, uint32_t value) {
+uint32_t vt_rewrite_new_value_of(const vt_rewrite_state *s, uint32_t value) {
   return s->map[s->same == NULL ? value : s->same[value]];
 }
 
@@ -41,7 +41,8 @@ static vt_status rewrite_node(vt_rewrite_state *s, uint32_t index) {
   char name[16];
   uint32_t *in = VT_NEW_N(s->scratch, uint32_t, n->n_in), out[VT_MAX_RESULTS];
   if (in == NULL) return vt_rewrite_no_memory(s);
-  for (uint32_t k = 0; k < n->n_in; k++) in[k] = new_value_of(s, g->operands[n->first_in + k]);
+  for (uint32_t k = 0; k < n->n_in; k++)
+    in[k] = vt_rewrite_new_value_of(s, g->operands[n->first_in + k]);
   gb->line = n->line;
   gb->column = n->column;
   gb->label = vt_value_name(g, n->first_out, name);
@@ -76,9 +77,26 @@ static vt_status rewrite_body(const vt_rewrite_state *outer, const vt_graph *bod
   s.gb = vt_graph_open_body(outer->gb, NULL, NULL, 0);
   if (s.gb == NULL) return outer->gb->status;
   VT_TRY(rewrite_ports_and_nodes(&s));
-  for (uint32_t i = 0; i < body->n_results; i++) out[i] = new_value_of(&s, body->results[i].value);
+  for (uint32_t i = 0; i < body->n_results; i++)
+    out[i] = vt_rewrite_new_value_of(&s, body->results[i].value);
   vt_graph_close_body(s.gb, out, body->n_results);
   return outer->gb->status;
+}
+
+/* Gives the states of the new graph their next values, then declares its results. */
+static vt_status rewrite_next_values_and_results(vt_rewrite_state *s) {
+  const vt_graph *g = s->g;
+  for (uint32_t i = 0; i < g->n_ports; i++) {
+    const vt_port *p = &g->ports[i];
+    if (p->kind == VT_PORT_STATE)
+      vt_graph_set_next(s->gb, s->map[p->value],
+                        s->next != NULL ? s->next[i] : vt_rewrite_new_value_of(s, p->next));
+  }
+  for (uint32_t i = 0; i < g->n_results; i++)
+    vt_graph_add_result(
+        s->gb, g->results[i].name,
+        s->result != NULL ? s->result[i] : vt_rewrite_new_value_of(s, g->results[i].value));
+  return s->gb->status;
 }
 
 vt_status vt_rewrite_graph(const vt_rewrite_hooks *hooks, const vt_graph *g, vt_alloc a,
@@ -89,10 +107,8 @@ vt_status vt_rewrite_graph(const vt_rewrite_hooks *hooks, const vt_graph *g, vt_
   vt_arena_init(&scratch, a);
   vt_rewrite_state s = {.hooks = hooks, .g = g, .gb = &gb, .scratch = &scratch};
   vt_status status = rewrite_ports_and_nodes(&s);
-  for (uint32_t i = 0; status == VT_OK && i < g->n_results; i++) {
-    vt_graph_add_result(&gb, g->results[i].name, new_value_of(&s, g->results[i].value));
-    status = gb.status;
-  }
+  if (status == VT_OK && hooks->end != NULL) status = hooks->end(&s);
+  if (status == VT_OK) status = rewrite_next_values_and_results(&s);
   vt_arena_done(&scratch);
   if (status == VT_OK) return vt_graph_freeze(&gb, out);
   vt_graph_drop(&gb);

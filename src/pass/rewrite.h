@@ -19,7 +19,10 @@ typedef struct vt_rewrite_state {
   uint32_t n_order;      /* number of nodes in `order` */
   const uint32_t *same;  /* same[value of g]: the value of g that replaces it where it is read */
   const uint32_t *group; /* group[node of g]: its fusion group in the new graph; 0 for no group */
-  void *data;            /* data of the pass for this graph or body */
+  /* next[port of g]: a state's next value in the new graph. result[i]: the value of result i there.
+   * The hook `end` may set them. */
+  const uint32_t *next, *result;
+  void *data; /* data of the pass for this graph or body */
 } vt_rewrite_state;
 
 struct vt_rewrite_hooks {
@@ -33,11 +36,15 @@ struct vt_rewrite_hooks {
    * out[0 .. n_out) the values that replace its results. The bodies of `n` are written already and
    * wait in the builder. */
   vt_status (*node)(vt_rewrite_state *s, const vt_node *n, const uint32_t *in, uint32_t *out);
+  /* Called for the graph, not for its bodies, once its nodes are written; it may write more. */
+  vt_status (*end)(vt_rewrite_state *s);
 };
 
 /* Copies a node unchanged, as happens to every node if there is no hook `node`. */
 vt_status vt_rewrite_copy_node(vt_rewrite_state *s, const vt_node *n, const uint32_t *in,
                                uint32_t *out) VT_NODISCARD;
+/* The value of the new graph that replaces `value` of the old one, which is written already. */
+uint32_t vt_rewrite_new_value_of(const vt_rewrite_state *s, uint32_t value);
 /* Records that an allocation from `s->scratch` failed. */
 vt_status vt_rewrite_no_memory(const vt_rewrite_state *s) VT_NODISCARD;
 /* Copies a whole graph with the hooks and freezes the copy, which verifies it. Symbolic dimensions

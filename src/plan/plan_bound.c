@@ -18,12 +18,14 @@ static void count_lifetime(tally *t, uint32_t first, uint32_t last, uint64_t byt
   if (last + 1 < t->n) t->change[last + 1] -= bytes;
 }
 
-/* Counts the lifetime of a value. A value written in place shares its bytes with its operand during
- * its own step, so it counts from the next step. */
-static void count_lifetime_of_value(tally *t, const vt_buffer *b) {
+/* Counts the lifetime of a value. A value written in place shares its bytes with the value below it
+ * during its own step, so it counts from the next step; a state may have ended before. */
+static void count_lifetime_of_value(tally *t, const vt_plan *p, uint32_t value) {
+  const vt_buffer *b = &p->buffers[value];
   if (!vt_class_is_on_device(b->class)) return;
   if (b->place == VT_PLACE_OWN) count_lifetime(t, b->first, b->last, b->bytes);
-  if (b->place == VT_PLACE_OVER) count_lifetime(t, b->first + 1, b->last, b->bytes);
+  if (b->place == VT_PLACE_OVER)
+    count_lifetime(t, b->first + (p->buffers[b->of].last == b->first), b->last, b->bytes);
 }
 
 /* Live bytes of the body that has most, because the bodies of a step do not run at the same
@@ -67,7 +69,7 @@ static void count_scratch_and_bodies(const vt_plan *p, tally *t) {
 vt_status vt_plan_set_live_bytes(vt_plan *p, vt_arena *scratch, vt_diag *d) {
   tally t = {VT_NEW_N(scratch, uint64_t, (size_t)p->n_steps + 1), p->n_steps + 1};
   if (t.change == NULL) return vt_plan_no_memory(d);
-  for (uint32_t v = 0; v < p->n_buffers; v++) count_lifetime_of_value(&t, &p->buffers[v]);
+  for (uint32_t v = 0; v < p->n_buffers; v++) count_lifetime_of_value(&t, p, v);
   for (uint32_t i = 0; i < p->n_transfers; i++)
     if (p->transfers[i].class == VT_CLASS_TEMP)
       count_lifetime(&t, p->transfers[i].step, vt_plan_group_last(p, p->transfers[i].step),

@@ -43,6 +43,7 @@ static vt_status build_bodies(const vt_planner *q, uint32_t step) {
  * start of the range that its step reserves for bodies. */
 static vt_status build_core(vt_planner *q) {
   VT_TRY(vt_plan_alloc_arrays(q->p, q->d));
+  VT_TRY(vt_plan_find_stores(q));
   VT_TRY(vt_plan_init_buffers(q));
   VT_TRY(vt_plan_order_steps(q));
   VT_TRY(vt_plan_set_lifetimes(q));

@@ -27,7 +27,7 @@ uint32_t vt_class_arena(uint32_t class) {
 }
 
 uint64_t vt_plan_arena_bytes(const vt_plan *p, uint32_t arena) {
-  uint64_t sum = 0; /* cannot overflow: eight classes of at most 2^48 bytes */
+  uint64_t sum = 0; /* cannot overflow: nine classes of at most 2^48 bytes */
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (classes[c].arena == arena) sum += p->class_bytes[c];
   return sum;

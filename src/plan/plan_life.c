@@ -33,7 +33,11 @@ static void set_lifetimes_at_step(vt_planner *q, uint32_t i, uint32_t end) {
 void vt_plan_set_lifetimes_from_reads(vt_planner *q) {
   vt_plan *p = q->p;
   for (uint32_t i = 0; i < p->n_steps; i++) set_lifetimes_at_step(q, i, vt_plan_group_last(p, i));
-  for (uint32_t i = 0; i < p->g->n_ports; i++) p->buffers[p->g->ports[i].value].last = p->n_steps;
+  for (uint32_t i = 0; i < p->g->n_ports; i++) {
+    const vt_port *port = &p->g->ports[i];
+    const uint32_t at_end = vt_plan_state_changes(port) ? port->next : port->value;
+    p->buffers[at_end].last = p->buffers[q->holder[at_end]].last = p->n_steps;
+  }
   for (uint32_t i = 0; i < p->g->n_results; i++)
     p->buffers[p->g->results[i].value].last = p->n_steps;
   for (uint32_t v = 0; v < p->n_buffers; v++) {
@@ -60,17 +64,20 @@ static int reads_value(const vt_planner *q, const vt_node *n, uint32_t value) {
   return 0;
 }
 
+int vt_plan_reads_at_own_position(const vt_plan *p, const vt_node *n, uint32_t value) {
+  const vt_type *t = &p->g->values[value].type, *made = &p->g->values[n->first_out].type;
+  return vt_op_form(n->op) == VT_FORM_POINTWISE && made->rank == t->rank &&
+         memcmp(made->dim, t->dim, sizeof t->dim) == 0;
+}
+
 /* 1 if an earlier member of the step's group reads `value` at other positions than the one that it
  * writes. If the group runs as one launch, such a member may read `value` after the step has
  * overwritten a part of it. */
 static int group_reads_at_other_positions(const vt_planner *q, uint32_t value, uint32_t step) {
   const uint32_t group = node_of_step(q->p, step)->group;
-  const vt_type *t = &q->p->g->values[value].type;
   for (uint32_t i = step; group != 0 && i-- > 0 && node_of_step(q->p, i)->group == group;) {
     const vt_node *n = node_of_step(q->p, i);
-    const vt_type *made = &q->p->g->values[n->first_out].type;
-    const int elsewhere = vt_op_form(n->op) != VT_FORM_POINTWISE || made->rank != t->rank ||
-                          memcmp(made->dim, t->dim, sizeof t->dim) != 0;
+    const int elsewhere = !vt_plan_reads_at_own_position(q->p, n, value);
     if (reads_view_of(q, n, value) || (elsewhere && reads_value(q, n, value))) return 1;
   }
   return 0;

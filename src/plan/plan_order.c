@@ -7,13 +7,18 @@
  * price: bytes that it allocates minus bytes that it frees. Equal prices go by graph order, so the
  * result is unique. The price of a ready unit falls when it becomes the last reader of an operand;
  * it is then pushed on the heap again and its stale entry is skipped later. Each edge pushes at
- * most one entry, so the schedule takes O(n log n). */
+ * most one entry, so the schedule takes O(n log n).
+ *
+ * A unit that writes the bytes of a state, the writer, also waits for all other units that read the
+ * state. With safe_state the writers are all scheduled last. */
 #include "planner.h"
 
 /* A schedulable unit: one node, or the neighbouring nodes of one group. */
 typedef struct unit {
   uint32_t first, n; /* its nodes, views included: the first and their number */
-  uint32_t waits;    /* number of edges into the unit whose value is not yet computed */
+  uint32_t waits;    /* number of edges into the unit whose value is not yet computed, and of
+                        readers of a state that it waits for */
+  uint32_t writer;   /* the first element of its list of writers that wait for it, or NONE */
   int done;          /* 1: the unit has been scheduled */
   int64_t price;     /* bytes allocated minus bytes freed, when last computed */
 } unit;
@@ -22,9 +27,9 @@ typedef struct entry {
   int64_t price;
   uint32_t unit;
 } entry;
-/* An element of a value's linked list of readers. */
+/* An element of a value's linked list of readers, or of a unit's list of writers. */
 typedef struct reader {
-  uint32_t unit; /* the unit that reads the value */
+  uint32_t unit; /* the unit that reads the value; the unit that writes the state */
   uint32_t next; /* index of the next element in `readers`, or NONE */
 } reader;
 
@@ -84,7 +89,7 @@ static void find_units(scheduler *s) {
   for (uint32_t i = 0; i < g->n_nodes; i++) {
     const uint32_t group = g->nodes[i].group;
     const int joins = i > 0 && group != 0 && group == g->nodes[i - 1].group;
-    if (!joins) s->units[s->n_units++] = (unit){.first = i};
+    if (!joins) s->units[s->n_units++] = (unit){.first = i, .writer = NONE};
     s->unit_of[i] = s->n_units - 1;
     s->units[s->n_units - 1].n++;
   }
@@ -112,6 +117,47 @@ static void find_edges(scheduler *s) {
       add_edge(s, s->unit_of[i], v, 1);
       if (s->q->holder[v] != v) add_edge(s, s->unit_of[i], s->q->holder[v], 1);
     }
+}
+
+/* ---- writers of states ---- */
+
+/* By value of a state: the unit that writes its bytes; NONE for any other value, and for a state
+ * that does not change. NULL if there is no memory. */
+static uint32_t *find_writers(const scheduler *s) {
+  const vt_plan *p = s->q->p;
+  uint32_t *writer = VT_NEW_N(s->q->scratch, uint32_t, p->n_buffers);
+  for (uint32_t v = 0; writer != NULL && v < p->n_buffers; v++) writer[v] = NONE;
+  for (uint32_t v = 0; writer != NULL && v < p->n_buffers; v++) {
+    const vt_buffer *b = &p->buffers[v];
+    if (b->place == VT_PLACE_OVER && vt_plan_is_state(p->g, b->of))
+      writer[b->of] = s->unit_of[p->g->values[v].node];
+  }
+  return writer;
+}
+
+static void let_writer_wait(scheduler *s, uint32_t writer, uint32_t reader_unit) {
+  unit *u = &s->units[reader_unit];
+  s->readers[s->n_readers] = (reader){writer, u->writer};
+  u->writer = s->n_readers++;
+  s->units[writer].waits++;
+}
+
+/* Lets each writer wait for the units that read its state, or a view of it; with safe_state for
+ * ever, because the writers are scheduled after all other units. */
+static vt_status let_writers_wait(scheduler *s) {
+  const vt_graph *g = s->q->p->g;
+  const uint32_t *writer = find_writers(s);
+  if (writer == NULL) return vt_plan_no_memory(s->q->d);
+  for (uint32_t i = 0; i < g->n_nodes; i++) {
+    if (vt_plan_is_view(s->q->p, &g->nodes[i])) continue;
+    for (uint32_t k = 0; k < g->nodes[i].n_in; k++) {
+      const uint32_t w = writer[s->q->holder[g->operands[g->nodes[i].first_in + k]]];
+      if (w != NONE && w != s->unit_of[i]) let_writer_wait(s, w, s->unit_of[i]);
+    }
+  }
+  for (uint32_t v = 0; s->q->p->safe_state && v < g->n_values; v++)
+    if (writer[v] != NONE) s->units[writer[v]].waits++;
+  return VT_OK;
 }
 
 /* The price of a unit: the bytes of its results that other units read, minus the bytes of the
@@ -152,8 +198,8 @@ static void schedule_unit(scheduler *s, uint32_t u) {
   s->units[u].done = 1;
 }
 
-/* Readers of the results of `u` wait for one operand less; the readers that are ready now are
- * pushed on the heap. */
+/* Readers of the results of `u` wait for one operand less, writers of states that `u` reads for one
+ * reader less; the units that are ready now are pushed on the heap. */
 static void wake_readers(scheduler *s, uint32_t u) {
   const vt_graph *g = s->q->p->g;
   for (uint32_t i = s->units[u].first; i < s->units[u].first + s->units[u].n; i++)
@@ -161,6 +207,8 @@ static void wake_readers(scheduler *s, uint32_t u) {
       for (uint32_t r = s->first_reader[g->nodes[i].first_out + k]; r != NONE;
            r = s->readers[r].next)
         if (--s->units[s->readers[r].unit].waits == 0) price_and_push_unit(s, s->readers[r].unit);
+  for (uint32_t r = s->units[u].writer; r != NONE; r = s->readers[r].next)
+    if (--s->units[s->readers[r].unit].waits == 0) price_and_push_unit(s, s->readers[r].unit);
 }
 
 /* Only one reader of `v` is left, which will free it; if ready, that unit is pushed again with its
@@ -202,7 +250,7 @@ static vt_status order_for_memory(vt_planner *q) {
   s.unit_of = VT_NEW_N(q->scratch, uint32_t, g->n_nodes);
   s.first_reader = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   s.left = VT_NEW_N(q->scratch, uint32_t, g->n_values);
-  s.readers = VT_NEW_N(q->scratch, reader, 2 * (size_t)g->n_operands + 1);
+  s.readers = VT_NEW_N(q->scratch, reader, 3 * (size_t)g->n_operands + 1);
   s.heap = VT_NEW_N(q->scratch, entry, (size_t)g->n_values + 2 * (size_t)g->n_nodes + 1);
   s.stamped = VT_NEW_N(q->scratch, uint32_t, g->n_values);
   uint32_t *mark = VT_NEW_N(q->scratch, uint32_t, g->n_values);
@@ -210,6 +258,7 @@ static vt_status order_for_memory(vt_planner *q) {
   memset(mark, 0xff, (size_t)g->n_values * sizeof *mark); /* no unit has the number UINT32_MAX */
   find_units(&s);
   find_edges(&s);
+  VT_TRY(let_writers_wait(&s));
   for (uint32_t u = 0; u < s.n_units; u++)
     if (s.units[u].waits == 0) price_and_push_unit(&s, u);
   while (s.n_heap > 0) {
@@ -219,6 +268,8 @@ static vt_status order_for_memory(vt_planner *q) {
     release_operands(&s, next.unit, mark);
     wake_readers(&s, next.unit);
   }
+  for (uint32_t u = 0; q->p->safe_state && u < s.n_units; u++)
+    if (!s.units[u].done) schedule_unit(&s, u);
   return VT_OK;
 }
 

@@ -271,8 +271,13 @@ static vt_status read_header(reader *r) {
   expect_word(r, " {\n  schedule ");
   p->schedule = skip_word_if_next(r, "memory\n") ? VT_SCHEDULE_MEMORY : VT_SCHEDULE_SOURCE;
   if (p->schedule == VT_SCHEDULE_SOURCE) expect_word(r, "source\n");
-  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
+  p->safe_state = (uint32_t)skip_word_if_next(r, "  state_mode safe\n");
+  for (uint32_t c = 0; c < VT_CLASS_COUNT; c++) {
+    reader ahead = *r;
+    expect_word(&ahead, "  ");
+    if (c == VT_CLASS_MODEL_STATE && !skip_word_if_next(&ahead, vt_class_name(c))) continue;
     if (c != VT_CLASS_WORK) read_class_bytes(r, c);
+  }
   return VT_OK;
 }
 

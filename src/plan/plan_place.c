@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
- * plan_place.c - gives each tensor its offset. Inputs and parameters, which live for the whole run,
- * follow each other in the arena of their class. Temporaries and results share one arena over time
- * (plan_pack.c); a result is an item that lives to the end. A value written in place takes no bytes
- * of its own: it extends the lifetime of the bytes below it. An alias is a value that has the bytes
- * of another: a view, a value written in place, or an argument of a body. */
+ * plan_place.c - gives each tensor its offset. Inputs, parameters and states, which live for the
+ * whole run, follow each other in the arena of their class. Temporaries and results share one arena
+ * over time (plan_pack.c); a result is an item that lives to the end. A value written in place
+ * takes no bytes of its own: it extends the lifetime of the bytes below it. An alias is a value
+ * that has the bytes of another: a view, a value written in place, or an argument of a body. */
 #include "planner.h"
 
 /* ---- values that live for the whole run ---- */
 
-/* Gives offsets to the inputs and parameters. Results are only summed: they get their offsets
- * together with the temporaries. */
+/* Gives offsets to inputs, parameters and states, in the order of declaration. Results are only
+ * summed: they get their offsets together with the temporaries. */
 static vt_status place_whole_run_values(vt_planner *q) {
   vt_plan *p = q->p;
   for (uint32_t v = 0; v < p->n_buffers; v++) {
     vt_buffer *b = &p->buffers[v];
     if (b->class == VT_CLASS_TEMP || b->place != VT_PLACE_OWN) continue;
     uint64_t *top = &p->class_bytes[b->class];
-    if (b->class != VT_CLASS_OUTPUT) b->offset = *top;
+    if (b->class != VT_CLASS_OUTPUT) b->offset = vt_plan_arena_bytes(p, vt_class_arena(b->class));
     if (!vt_size_add(*top, vt_plan_align_up(b->bytes), top) || *top > VT_PLAN_MOST_BYTES)
       return VT_FAIL(q->d, VT_LIMIT, "the %s tensors are beyond 2^48 bytes together",
                      vt_class_name(b->class));

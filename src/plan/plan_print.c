@@ -118,11 +118,14 @@ static void print_target(const vt_plan *p, vt_text *out) {
   vt_text_add(out, "}\n");
 }
 
+/* The lines about states are printed only if there are any, so that the digests of plans without
+ * states are those of versions that had none. */
 static void print_core(const vt_plan *p, vt_text *out) {
   vt_text_add(out, "plan 3, numerics %u\ncore %s {\n  schedule %s\n", VT_NUMERICS_VERSION,
               p->g->name, schedules[p->schedule]);
+  if (p->safe_state) vt_text_add(out, "  state_mode safe\n");
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
-    if (c != VT_CLASS_WORK)
+    if (c != VT_CLASS_WORK && (c != VT_CLASS_MODEL_STATE || p->class_bytes[c] > 0))
       vt_text_add(out, "  %s %llu bytes\n", vt_class_name(c), (ull)p->class_bytes[c]);
   print_schedule(p, 1, out);
   vt_text_add(out, "}\n");

@@ -667,7 +667,7 @@ static void test_planner_out_of_memory(void) {
   vt_graph *g = graph_with_every_feature();
   uint64_t bytes = 100;
   const char *w = "w";
-  const vt_plan_options o = {VT_SCHEDULE_MEMORY, 1, &w};
+  const vt_plan_options o = {.schedule = VT_SCHEDULE_MEMORY, .n_stream = 1, .stream = &w};
   const vt_target t = {"test", 1, &bytes, scratch_of_step};
   long asked = 0;
   for (long left = 0; left <= asked; left++) {

@@ -4,16 +4,24 @@
 #include "planner.h"
 #include "vt_layout.h"
 
-/* By value: 1 if the value must not be a view, because results are read as dense bytes, and the
- * arguments of a body may alias the operands of its step. NULL if there is no memory. */
-static int *find_non_views(const vt_planner *q) {
+/* By value: which views it may be, a vt_plan_viewable. Results are read as dense bytes, and the
+ * arguments of a body may alias the operands of its step. A store may overwrite its state before
+ * another store reads a view of it. NULL if there is no memory. */
+static uint8_t *find_viewable(const vt_planner *q) {
   const vt_graph *g = q->p->g;
-  int *fixed = VT_NEW_N(q->scratch, int, g->n_values);
-  for (uint32_t i = 0; fixed != NULL && i < g->n_results; i++) fixed[g->results[i].value] = 1;
-  for (uint32_t i = 0; fixed != NULL && i < g->n_nodes; i++)
-    for (uint32_t k = 0; k < g->nodes[i].n_in && g->nodes[i].n_body > 0; k++)
-      fixed[g->operands[g->nodes[i].first_in + k]] = 1;
-  return fixed;
+  uint8_t *viewable = VT_NEW_N(q->scratch, uint8_t, g->n_values);
+  for (uint32_t i = 0; viewable != NULL && i < g->n_nodes; i++) {
+    const vt_node *n = &g->nodes[i];
+    for (uint32_t k = 0; k < n->n_in; k++) {
+      uint8_t *v = &viewable[g->operands[n->first_in + k]];
+      if (n->n_body > 0) *v = VT_PLAN_NO_VIEW;
+      if (q->stores[n->first_out] != VT_NO_VALUE && *v == VT_PLAN_ANY_VIEW)
+        *v = VT_PLAN_NO_VIEW_OF_STATE;
+    }
+  }
+  for (uint32_t i = 0; viewable != NULL && i < g->n_results; i++)
+    viewable[g->results[i].value] = VT_PLAN_NO_VIEW;
+  return viewable;
 }
 
 static int is_streamed(const vt_plan_options *o, const char *name) {
@@ -33,6 +41,8 @@ static void init_port_buffer(const vt_planner *q, const vt_port *port, uint32_t 
     b->class = own ? VT_CLASS_TEMP : VT_CLASS_COUNT; /* the class of the aliased value, set later */
   } else if (port->kind == VT_PORT_PARAM) {
     b->class = is_streamed(q->o, port->name) ? VT_CLASS_HOST : VT_CLASS_PARAM;
+  } else if (port->kind == VT_PORT_STATE) {
+    b->class = VT_CLASS_MODEL_STATE;
   } else {
     b->class = VT_CLASS_INPUT;
   }
@@ -79,24 +89,39 @@ vt_status vt_plan_init_buffer(const vt_planner *q, uint32_t value, vt_buffer *b)
   return VT_OK;
 }
 
+/* Sets the buffer of a store: it is written over its state, unless the stored value is. */
+static void init_store_buffer(const vt_planner *q, uint32_t value, vt_buffer *b) {
+  b->place = VT_PLACE_OVER;
+  b->of = q->stores[value];
+  b->class = VT_CLASS_MODEL_STATE;
+}
+
+static vt_status init_buffer_of_value(vt_planner *q, const uint8_t *viewable, uint32_t v) {
+  const vt_graph *g = q->p->g;
+  vt_buffer *b = &q->p->buffers[v];
+  const uint32_t port = g->values[v].index;
+  VT_TRY(vt_plan_init_buffer(q, v, b));
+  if (g->values[v].node == VT_NO_NODE) {
+    init_port_buffer(q, &g->ports[port], port, b);
+  } else if (q->stores[v] != VT_NO_VALUE) {
+    init_store_buffer(q, v, b);
+  } else if (viewable[v] != VT_PLAN_NO_VIEW) {
+    const int view = vt_plan_try_view(q, v, b);
+    if (view && viewable[v] == VT_PLAN_NO_VIEW_OF_STATE && vt_plan_is_state(g, q->holder[v]))
+      return vt_plan_init_buffer(q, v, b);
+  }
+  return VT_OK;
+}
+
 vt_status vt_plan_init_buffers(vt_planner *q) {
   const vt_graph *g = q->p->g;
-  const int *fixed = find_non_views(q);
+  const uint8_t *viewable = find_viewable(q);
   q->holder = VT_NEW_N(q->scratch, uint32_t, g->n_values);
-  if (fixed == NULL || q->holder == NULL) return vt_plan_no_memory(q->d);
-  for (uint32_t v = 0; v < g->n_values; v++) {
-    vt_buffer *b = &q->p->buffers[v];
-    const uint32_t port = g->values[v].index;
-    VT_TRY(vt_plan_init_buffer(q, v, b));
-    if (g->values[v].node == VT_NO_NODE) {
-      init_port_buffer(q, &g->ports[port], port, b);
-    } else if (!fixed[v]) {
-      (void)vt_plan_try_view(q, v, b);
-    }
-  }
+  if (viewable == NULL || q->holder == NULL) return vt_plan_no_memory(q->d);
+  for (uint32_t v = 0; v < g->n_values; v++) VT_TRY(init_buffer_of_value(q, viewable, v));
   for (uint32_t i = 0; q->owner == NULL && i < g->n_results; i++) {
     vt_buffer *b = &q->p->buffers[g->results[i].value];
     if (b->class == VT_CLASS_TEMP) b->class = VT_CLASS_OUTPUT;
   }
-  return VT_OK;
+  return vt_plan_choose_states_in_place(q, viewable);
 }

@@ -2,7 +2,10 @@
  * planner.h - the stages of the plan builder, which plan_build.c calls in this order; private to
  * src/plan. Each stage takes the plan so far and adds one thing:
  *
+ *   vt_plan_find_stores     plan_state.c  the nodes that store states
  *   vt_plan_init_buffers    plan_view.c   sizes and classes of values, and which values are views
+ *   vt_plan_choose_states_in_place
+ *                           plan_state.c  next values that are written over their state at once
  *   vt_plan_order_steps     plan_order.c  the order of the steps
  *   vt_plan_set_lifetimes   plan_life.c   lifetimes, results written in place, transfers
  *   vt_plan_place_values    plan_place.c  offsets of values that have bytes of their own
@@ -25,8 +28,18 @@ typedef struct vt_planner {
   vt_arena *scratch;        /* memory that is needed only while planning */
   uint32_t *holder; /* by value: the value that holds its bytes, found by following views; itself if
                        it is no view */
+  uint32_t *stores; /* by value: the value of the state that it is the store of; VT_NO_VALUE for
+                       others. NULL while a plan is parsed */
   vt_diag *d;       /* receives the error */
 } vt_planner;
+
+/* Which views a value may be: any; any but a view of a state, because a store reads it; none,
+ * because it is a result or an operand of a node with bodies. */
+typedef enum vt_plan_viewable {
+  VT_PLAN_ANY_VIEW,
+  VT_PLAN_NO_VIEW_OF_STATE,
+  VT_PLAN_NO_VIEW
+} vt_plan_viewable;
 
 static inline uint64_t vt_plan_align_up(uint64_t bytes) {
   return (bytes + VT_PLAN_ALIGNMENT - 1) / VT_PLAN_ALIGNMENT * VT_PLAN_ALIGNMENT;
@@ -36,6 +49,11 @@ static inline vt_status vt_plan_no_memory(vt_diag *d) {
 }
 static inline int vt_plan_is_view(const vt_plan *p, const vt_node *n) {
   return n->n_out == 1 && p->buffers[n->first_out].place == VT_PLACE_VIEW;
+}
+
+static inline int vt_plan_is_state(const vt_graph *g, uint32_t value) {
+  const vt_value *v = &g->values[value];
+  return v->node == VT_NO_NODE && g->ports[v->index].kind == VT_PORT_STATE;
 }
 
 /* Functions that plan_parse.c uses too. */
@@ -52,7 +70,15 @@ void vt_plan_extend_lives_for_groups(vt_planner *q);
 /* Lists the transfers without offsets; vt_plan_place_values and vt_plan_place_aliases set these. */
 vt_status vt_plan_list_transfers(vt_planner *q) VT_NODISCARD;
 
+/* Finds the stores of the states that change; VT_USAGE if the pass `state` was not the last. */
+vt_status vt_plan_find_stores(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_init_buffers(vt_planner *q) VT_NODISCARD;
+/* Decides which next values are written in place over their state. `viewable` has, by value, a
+ * vt_plan_viewable. */
+vt_status vt_plan_choose_states_in_place(vt_planner *q, const uint8_t *viewable) VT_NODISCARD;
+/* 1 if the node reads `value` only at the position that it writes, so that its result may be
+ * written over `value`. The node must read the value itself, not a view of it. */
+int vt_plan_reads_at_own_position(const vt_plan *p, const vt_node *n, uint32_t value);
 vt_status vt_plan_order_steps(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_set_lifetimes(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_place_values(vt_planner *q) VT_NODISCARD;

@@ -4,7 +4,7 @@
  * and overlap.
  *
  * The sweep works on extents, ranges of bytes with a lifetime. A value and all views of it are one
- * extent. A value written in place has an extent that begins one step after that of its operand
+ * extent. A value written in place has an extent that begins after that of the value below it
  * ends. Uploaded parameters and scratch live for their whole group, the bytes that bodies use for
  * their step. Live extents do not overlap, so a new one is only compared with its neighbours in
  * address order, which a tree over all extents finds. */
@@ -75,7 +75,11 @@ static void find_lifetimes(const vt_verify *v, life *lives) {
     x->over = VT_NO_VALUE;
   }
   for (uint32_t i = 0; i < v->p->n_steps; i++) extend_results_to_group_end(v, i, lives);
-  for (uint32_t i = 0; i < g->n_ports; i++) lives[g->ports[i].value].last = v->p->n_steps;
+  for (uint32_t i = 0; i < g->n_ports; i++) {
+    const vt_port *p = &g->ports[i];
+    const uint32_t at_end = vt_verify_state_changes(p) ? p->next : p->value;
+    lives[at_end].last = lives[v->root[at_end]].last = v->p->n_steps;
+  }
   for (uint32_t i = 0; i < g->n_results; i++) lives[g->results[i].value].last = v->p->n_steps;
 }
 
@@ -114,6 +118,34 @@ static int may_be_written_in_place(const vt_verify *v, const life *lives, uint32
   return fits;
 }
 
+/* 1 if node `m`, operand `k`, reads the state of which node `n` writes the next value over it only
+ * at places that are not yet overwritten, or does not read it. */
+static int reads_state_in_time(const vt_verify *v, const vt_node *m, uint32_t k, const vt_node *n,
+                               uint32_t state) {
+  const uint32_t operand = v->p->g->operands[m->first_in + k];
+  if (m == n && k == 0 && operand == state && vt_op_form(n->op) == VT_FORM_UPDATE) return 1;
+  return reads_only_in_place(v, m, operand, state);
+}
+
+/* 1 if the value may be written over the state of its buffer. All steps that read the state must be
+ * earlier, except for the step itself and members of its group. */
+static int may_be_written_over_state(const vt_verify *v, const life *lives, uint32_t value) {
+  const vt_graph *g = v->p->g;
+  const vt_buffer *b = &v->p->buffers[value], *of = &v->p->buffers[b->of];
+  const vt_node *n = &g->nodes[g->values[value].node];
+  int fits = of->place == VT_PLACE_OWN && b->class == of->class && n->n_out == 1 &&
+             lives[b->of].last <= lives[value].first && lives[b->of].over == VT_NO_VALUE &&
+             b->offset == of->offset &&
+             vt_type_equal(&g->values[value].type, &g->values[b->of].type);
+  for (uint32_t i = lives[value].first; fits; i--) { /* the node, then earlier members */
+    const vt_node *m = vt_verify_node_of_step(v, i);
+    if (m != n && (n->group == 0 || m->group != n->group)) break;
+    for (uint32_t k = 0; fits && k < m->n_in; k++) fits = reads_state_in_time(v, m, k, n, b->of);
+    if (i == 0) break;
+  }
+  return fits;
+}
+
 static vt_status verify_lifetimes(const vt_verify *v, life *lives) {
   find_lifetimes(v, lives);
   for (uint32_t i = 0; i < v->p->n_buffers; i++) {
@@ -121,8 +153,9 @@ static vt_status verify_lifetimes(const vt_verify *v, life *lives) {
     if (b->first != lives[i].first || b->last != lives[i].last)
       return vt_verify_fail_value(v, i, "misstates the lifetime of");
     if (b->place != VT_PLACE_OVER) continue;
-    if (!may_be_written_in_place(v, lives, i))
-      return vt_verify_fail_value(v, i, "writes over bytes still in use:");
+    const int fits = vt_verify_writes_state(v, i) ? may_be_written_over_state(v, lives, i)
+                                                  : may_be_written_in_place(v, lives, i);
+    if (!fits) return vt_verify_fail_value(v, i, "writes over bytes still in use:");
     lives[b->of].over = i;
   }
   return VT_OK;
@@ -360,10 +393,13 @@ static void add_value_extents(const vt_verify *v, const life *lives, extent_list
   const vt_plan *p = v->p;
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     const vt_buffer *b = &p->buffers[i];
-    const uint32_t last = lives[i].last - (lives[i].over != VT_NO_VALUE);
-    if (b->place == VT_PLACE_OWN || b->place == VT_PLACE_OVER)
-      add_extent(out, (extent){EXTENT_VALUE, i, vt_verify_arena_of_class(b->class), lives[i].first,
-                               last, b->offset, b->bytes});
+    const life *x = &lives[i];
+    /* A value ends before the step that writes over it. A state may have ended before anyway, or,
+     * if step 0 writes over it, has no step left. */
+    const uint32_t shared = x->over != VT_NO_VALUE && x->last == lives[x->over].first;
+    if ((b->place == VT_PLACE_OWN || b->place == VT_PLACE_OVER) && x->last + 1 > x->first + shared)
+      add_extent(out, (extent){EXTENT_VALUE, i, vt_verify_arena_of_class(b->class), x->first,
+                               x->last - shared, b->offset, b->bytes});
   }
   for (uint32_t i = 0; i < p->n_steps; i++) {
     const vt_nested *n = &p->nested[i];
@@ -442,7 +478,8 @@ static void find_ends_of_arenas(const extent_list *list, uint64_t start, uint32_
 
 /* Checks the bytes of each class against the extents. An arena ends where its highest extent ends.
  * In the arena of temporaries, OUTPUT is the sum of the results, WORK is the part above the highest
- * value, and the rest is TEMP. A body has only TEMP, for its values. */
+ * value, and the rest is TEMP. All of the arena of states is MODEL_STATE. A body has only TEMP, for
+ * its values. */
 static vt_status verify_class_bytes(const vt_verify *v, const extent_list *list) {
   uint64_t sum[VT_CLASS_COUNT] = {0}, all[VT_CLASS_COUNT] = {0};
   const vt_plan *p = v->p;
@@ -455,6 +492,8 @@ static vt_status verify_class_bytes(const vt_verify *v, const extent_list *list)
     if (p->buffers[i].class == VT_CLASS_OUTPUT && p->buffers[i].place == VT_PLACE_OWN)
       sum[VT_CLASS_OUTPUT] += rounded_to_alignment(p->buffers[i].bytes);
   sum[VT_CLASS_TEMP] -= sum[VT_CLASS_OUTPUT]; /* cannot wrap: all results are live at the end */
+  sum[VT_CLASS_MODEL_STATE] = sum[VT_CLASS_STATE];
+  sum[VT_CLASS_STATE] = 0;
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (p->class_bytes[c] != sum[c])
       return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan takes %llu bytes, not %llu", c,
@@ -564,6 +603,7 @@ static vt_status open_and_verify_plan(const vt_plan *p, vt_arena *scratch, vt_di
   vt_verify v;
   target_bytes a = {.all = {0, 0}};
   VT_TRY(vt_verify_open(&v, p, scratch, d));
+  VT_TRY(vt_verify_states(&v));
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (vt_verify_arena_of_class(c) == VT_CLASS_TEMP) a.all.to += p->class_bytes[c];
   return verify_memory_of_plan(&v, &a);

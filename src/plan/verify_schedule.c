@@ -159,6 +159,7 @@ static vt_status verify_schedule_of_bodies(const vt_verify *v, uint32_t bk_step)
 
 static vt_status verify_schedule_of_plan(const vt_verify *v) {
   VT_TRY(verify_order(v));
+  VT_TRY(vt_verify_safe_stores(v));
   VT_TRY(verify_which_values_are_copied(v));
   for (uint32_t r = 0; r < v->n_bk_steps; r++) {
     VT_TRY(verify_bk_step(v, r));

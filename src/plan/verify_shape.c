@@ -66,7 +66,7 @@ static int place_is_allowed(const vt_verify *v, uint32_t value) {
     case VT_PLACE_VIEW:
       return n != NULL && n->n_in == 1 && n->n_out == 1 && g->operands[n->first_in] == b->of;
     case VT_PLACE_OVER:
-      return n != NULL && is_operand(g, n, b->of);
+      return n != NULL && (is_operand(g, n, b->of) || vt_verify_writes_state(v, value));
     default:
       return 0;
   }
@@ -90,6 +90,7 @@ static int class_is_allowed(const vt_verify *v, uint32_t value, int result) {
   if (x->node != VT_NO_NODE && result) return b->class == VT_CLASS_OUTPUT;
   if (b->place == VT_PLACE_OVER) return b->class == v->p->buffers[b->of].class;
   if (x->node != VT_NO_NODE) return b->class == VT_CLASS_TEMP;
+  if (v->p->g->ports[x->index].kind == VT_PORT_STATE) return b->class == VT_CLASS_MODEL_STATE;
   if (v->p->g->ports[x->index].kind != VT_PORT_PARAM) return b->class == VT_CLASS_INPUT;
   return b->class == VT_CLASS_PARAM || b->class == VT_CLASS_HOST;
 }
@@ -384,6 +385,7 @@ static vt_status verify_shape_of_plan(vt_verify *v) {
     return fail_plan(v, "does not have the values of its graph");
   if (p->schedule > VT_SCHEDULE_MEMORY || p->schedule != around->schedule)
     return fail_plan(v, "has an invalid schedule");
+  if (p->safe_state > (v->outer == NULL)) return fail_plan(v, "has an invalid mode of its states");
   if (p->dense_only > 1 || p->dense_only != around->dense_only ||
       (p->fingerprint == NULL) != (v->outer != NULL))
     return fail_plan(v, "has an invalid target");

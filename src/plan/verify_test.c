@@ -23,6 +23,7 @@ typedef struct damage { /* a changed field of the struct `what`: its value befor
 typedef int accept_fn(const damage *d);
 
 static int accept_never(const damage *d) { return d == NULL; }
+static int accept_zero(const damage *d) { return d->after == 0; }
 static int accept_if_no_operands(const damage *d) {
   return ((const vt_bk_step *)d->what->at)->n_in == 0;
 }
@@ -245,10 +246,13 @@ static void damage_plan(vt_plan *p, tally *count) {
 static void test_damage_to_each_field(void) {
   static tally count;
   vt_graph *g = graph_with_every_feature();
-  for (uint32_t i = 0; i < 8; i++) {
-    /* The short form tests the numbers 0, 3, 5 and 6, which have each option on and off. */
-    if (!vt_test_is_long() && (0x69u >> i & 1) == 0) continue;
-    vt_plan *p = build_plan_or_exit(g, i & 1, i >> 1 & 1, i & 1 ? 1000 : 0, i & 4 ? "*" : NULL);
+  const char *all = "*";
+  for (uint32_t i = 0; i < 16; i++) {
+    /* The short form tests the numbers 0, 3, 5, 6 and 9, which have each option on and off. */
+    if (!vt_test_is_long() && (0x269u >> i & 1) == 0) continue;
+    const vt_plan_options o = {
+        .schedule = i & 1, .n_stream = i >> 2 & 1, .stream = &all, .safe_state = i >> 3};
+    vt_plan *p = build_plan_with_options(g, &o, i >> 1 & 1, i & 1 ? 1000 : 0);
     damage_plan(p, &count);
     vt_plan_free(p);
   }

@@ -15,20 +15,26 @@ static inline vt_status scratch_of_step(void *self, const vt_bk_step *step, uint
   return VT_OK;
 }
 
-/* A verified plan. `scratch_per_operand` is the number of bytes per operand; `streamed_param` names
- * a streamed parameter, "*" means all, NULL none. */
-static inline vt_plan *build_plan_or_exit(const vt_graph *g, uint32_t schedule, uint32_t dense_only,
-                                          uint64_t scratch_per_operand,
-                                          const char *streamed_param) {
-  const vt_plan_options o = {schedule, streamed_param != NULL, &streamed_param};
+/* A verified plan. `scratch_per_operand` is the number of bytes per operand. */
+static inline vt_plan *build_plan_with_options(const vt_graph *g, const vt_plan_options *o,
+                                               uint32_t dense_only, uint64_t scratch_per_operand) {
   const vt_target t = {"test", dense_only, &scratch_per_operand, scratch_of_step};
   vt_plan *p = NULL;
   vt_diag d = {0};
-  CHECK(vt_plan_build(g, &o, &t, vt_alloc_default(), &p, &d) == VT_OK);
+  CHECK(vt_plan_build(g, o, &t, vt_alloc_default(), &p, &d) == VT_OK);
   if (p == NULL) fprintf(stderr, "  %s\n", d.text);
   if (p == NULL) exit(1); /* the test cannot go on without a plan */
   CHECK(vt_plan_verify(p, &d) == VT_OK && d.code == VT_OK);
   return p;
+}
+
+/* A verified plan; `streamed_param` names a streamed parameter, "*" means all, NULL none. */
+static inline vt_plan *build_plan_or_exit(const vt_graph *g, uint32_t schedule, uint32_t dense_only,
+                                          uint64_t scratch_per_operand,
+                                          const char *streamed_param) {
+  const vt_plan_options o = {
+      .schedule = schedule, .n_stream = streamed_param != NULL, .stream = &streamed_param};
+  return build_plan_with_options(g, &o, dense_only, scratch_per_operand);
 }
 
 /* ---- a graph with every feature ---- */
@@ -36,11 +42,11 @@ static inline vt_plan *build_plan_or_exit(const vt_graph *g, uint32_t schedule, 
 static inline uint32_t add_port(vt_graph_builder *gb, const char *name, uint32_t kind,
                                 vt_type type) {
   const vt_init_info *zeros = vt_init_find("zeros");
-  const int is_param = kind == VT_PORT_PARAM;
+  const int has_init = kind != VT_PORT_INPUT;
   const vt_port p = {.name = name,
                      .kind = kind,
-                     .init = is_param ? zeros->number : 0,
-                     .init_attrs = is_param ? zeros->attrs->defaults : NULL};
+                     .init = has_init ? zeros->number : 0,
+                     .init_attrs = has_init ? zeros->attrs->defaults : NULL};
   return vt_graph_add_port(gb, &p, &type);
 }
 
@@ -104,8 +110,30 @@ static inline uint32_t add_loop(vt_builder *b, uint32_t x, uint32_t all, uint32_
   return b->node(b, VT_OP_loop, in, 4, &a);
 }
 
+/* Adds the store of a state, as the pass `state` does. */
+static inline void add_store_node(vt_graph_builder *gb, uint32_t state, uint32_t next) {
+  const vt_type type = *gb->b.type(&gb->b, state);
+  vt_graph_set_next(gb, state, vt_build_reshape(&gb->b, next, type.rank, type.dim));
+}
+
+/* The first two rows of `x`, which has 64 rows. */
+static inline uint32_t add_first_rows_node(vt_builder *b, uint32_t x) {
+  const vt_attr_slice a = {.size = sizeof a, .start = {.n = 2}, .stop = {.n = 2, .v = {2, 4}}};
+  return b->node(b, VT_OP_slice, &x, 1, &a);
+}
+
+/* `base`, which has 64 rows, with two rows replaced by `rows`. */
+static inline uint32_t add_scatter_node(vt_builder *b, uint32_t base, uint32_t rows) {
+  const uint32_t at = vt_build_cast(b, vt_build_number(b, VT_DTYPE_F32, 7), VT_DTYPE_I64);
+  const uint32_t in[3] = {base, vt_build_broadcast(b, at, 2, (int64_t[]){2, 1}), rows};
+  return b->node(b, VT_OP_scatter_nd, in, 3, NULL);
+}
+
 /* A graph with views of values, of views and of parameters; chains written in place; bodies with
- * views and with bodies of their own; a group; tensors without bytes; results that are ports. */
+ * views and with bodies of their own; a group; tensors without bytes; results that are ports; and
+ * states: `cache` is written in place by a scatter, `moved` by the last member of a group; `old` is
+ * stored, because it is read once more after its next value is computed; `kept` never changes;
+ * `nothing` has no bytes. */
 static inline vt_graph *graph_with_every_feature(void) {
   vt_graph_builder gb;
   vt_builder *b = &gb.b;
@@ -116,6 +144,12 @@ static inline vt_graph *graph_with_every_feature(void) {
   const uint32_t none = add_port(&gb, "none", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 2, {0, 4}});
   const uint32_t q = add_port(&gb, "q", VT_PORT_INPUT, (vt_type){.dtype = VT_DTYPE_BOOL});
   const uint32_t all = add_port(&gb, "all", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {3, 4, 64}});
+  const uint32_t kept = add_port(&gb, "kept", VT_PORT_STATE, tall_type);
+  const uint32_t cache = add_port(&gb, "cache", VT_PORT_STATE, tall_type);
+  const uint32_t moved = add_port(&gb, "moved", VT_PORT_STATE, wide_type);
+  const uint32_t old = add_port(&gb, "old", VT_PORT_STATE, wide_type);
+  const uint32_t nothing =
+      add_port(&gb, "nothing", VT_PORT_STATE, (vt_type){VT_DTYPE_F32, 2, {0, 4}});
   const uint32_t a = vt_build2(b, VT_OP_add, x, w);
   const uint32_t t = add_transpose_node(b, a), r = vt_build_reshape(b, a, 2, wide);
   const uint32_t u = vt_build2(b, VT_OP_add, t, r);
@@ -138,6 +172,20 @@ static inline vt_graph *graph_with_every_feature(void) {
   vt_graph_add_result(&gb, "same", again);
   vt_graph_add_result(
       &gb, "none", vt_build1(b, VT_OP_neg, add_transpose_node(b, vt_build1(b, VT_OP_neg, none))));
+  const uint32_t rows = add_first_rows_node(b, vt_build2(b, VT_OP_add, kept, w));
+  const uint32_t cached = add_scatter_node(b, cache, rows);
+  const uint32_t next_old = vt_build2(b, VT_OP_add, old, add_transpose_node(b, cached));
+  gb.group = 2;
+  const uint32_t scaled_move = vt_build2(b, VT_OP_mul, moved, u);
+  const uint32_t next_moved = vt_build2(b, VT_OP_add, scaled_move, moved);
+  gb.group = 0;
+  vt_graph_add_result(&gb, "before", vt_build1(b, VT_OP_neg, old));
+  const uint32_t next_nothing = vt_build1(b, VT_OP_neg, nothing);
+  vt_graph_set_next(&gb, kept, kept);
+  add_store_node(&gb, old, next_old);
+  add_store_node(&gb, cache, cached);
+  add_store_node(&gb, nothing, next_nothing);
+  add_store_node(&gb, moved, next_moved);
   return freeze_or_exit(&gb);
 }
 #endif

@@ -51,8 +51,8 @@ enum { VT_PLAN_ALIGNMENT = 256 };
 typedef enum vt_place {
   VT_PLACE_OWN,  /* the value has bytes of its own */
   VT_PLACE_VIEW, /* the value is `of` seen through other strides; its node is not a step */
-  VT_PLACE_OVER, /* the value is written in place over `of`, its operand, which no later step reads
-                  */
+  VT_PLACE_OVER, /* the value is written in place over `of`, which no later step reads: an operand,
+                    or the state of which the value is, or is stored as, the next value */
   VT_PLACE_ARG,  /* the value is a body's argument that aliases an operand or result of the step */
 } vt_place;
 
@@ -64,9 +64,12 @@ typedef struct vt_buffer {
   uint32_t class; /* memory class, a vt_class; its arena holds the bytes */
   /* Lifetime: the first and the last step at which the value must be in memory. `first` is the step
    * that writes it; 0 for a port; for a view, `first` of the viewed value. `last` is the last step
-   * that reads the value or a view of it; n_steps for ports and results; the step that writes it if
-   * nobody reads it. A view lives until its own last reader. Operands that a fusion group reads
-   * from outside live until the group ends, so that a backend may run the group as one launch. */
+   * that reads the value or a view of it; n_steps for ports, results and next values; the step that
+   * writes it, or 0, if nobody reads it. Only a state that a run changes ends with its last reader,
+   * although it is a port. A view lives until its own last reader. Operands that a fusion group
+   * reads from outside live until the group ends, so that a backend may run the group as one
+   * launch.
+   */
   uint32_t first, last;
   uint64_t offset; /* offset in bytes of the first element, from the start of the arena */
   uint64_t bytes;  /* bytes that the elements occupy; each shared element counts once */
@@ -109,6 +112,8 @@ typedef struct vt_plan_options {
   uint32_t schedule;         /* order of the steps, a vt_schedule */
   uint32_t n_stream;         /* number of names in `stream` */
   const char *const *stream; /* names of the parameters to keep in host memory; "*" means all */
+  uint32_t safe_state; /* 1: states are written after all other steps, so that a run which fails
+                          before has not changed them */
 } vt_plan_options;
 
 /* A backend as the planner sees it. */
@@ -130,6 +135,7 @@ struct vt_plan {
 
   /* the core part */
   uint32_t schedule;      /* rule that ordered the steps, a vt_schedule */
+  uint32_t safe_state;    /* 1: the last steps store the states, and no other step writes them */
   uint32_t n_steps;       /* number of steps, views not counted */
   uint32_t n_buffers;     /* number of values of the graph */
   uint32_t n_transfers;   /* number of copies between host and device in one run */
@@ -171,6 +177,21 @@ static inline uint32_t vt_plan_group_last(const vt_plan *p, uint32_t step) {
   return step;
 }
 
+/* 1 for a state that a run changes. A step stores it, or writes it in place. */
+static inline int vt_plan_state_changes(const vt_port *p) {
+  return p->kind == VT_PORT_STATE && p->next != p->value;
+}
+/* The first of the steps that store states, all of which are last, in a plan with safe_state;
+ * n_steps in any other plan. */
+static inline uint32_t vt_plan_first_safe_store(const vt_plan *p) {
+  uint32_t stores = 0;
+  for (uint32_t i = 0; p->safe_state && i < p->g->n_ports; i++)
+    stores += vt_plan_state_changes(&p->g->ports[i]) != 0;
+  return p->n_steps - stores;
+}
+
+/* Builds the plan of a bound graph to which the pass `state` was applied last, if it has states;
+ * else VT_USAGE. */
 vt_status vt_plan_build(const vt_graph *g, const vt_plan_options *o, const vt_target *t, vt_alloc a,
                         vt_plan **out, vt_diag *d) VT_NODISCARD;
 void vt_plan_free(vt_plan *p);

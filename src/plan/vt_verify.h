@@ -61,6 +61,15 @@ static inline int vt_verify_is_port(const vt_verify *v, uint32_t value) {
 /* 1 if the value is a strided view of which a dense_only target needs a dense copy. */
 int vt_verify_needs_copy(const vt_verify *v, uint32_t value);
 
+/* 1 for a state that a run changes. */
+int vt_verify_state_changes(const vt_port *p);
+/* 1 if the value is the one whose bytes are the next value of the state that it is written over. */
+int vt_verify_writes_state(const vt_verify *v, uint32_t value);
+/* Checks that each state that changes is written, and the offsets of all states. */
+vt_status vt_verify_states(const vt_verify *v) VT_NODISCARD;
+/* Checks that the stores of a plan with safe_state are its last steps. */
+vt_status vt_verify_safe_stores(const vt_verify *v) VT_NODISCARD;
+
 /* The class whose buffer holds the bytes of class `class`. */
 uint32_t vt_verify_arena_of_class(uint32_t class);
 

@@ -209,7 +209,8 @@ static int32_t capabilities(vt_bk_device *dev, vt_bk_caps *out) {
                            .memory = out->size >= sizeof caps ? vt_memory_available() : 0,
                            .has = VT_STEPS_HAS,
                            .determinism = VT_BK_DETERMINISM_STRICT,
-                           .serves = VT_BK_INFERENCE | VT_BK_TRAINING};
+                           .serves = VT_BK_INFERENCE | VT_BK_TRAINING,
+                           .updates_in_place = 1};
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
   return VT_OK;
 }

@@ -118,7 +118,8 @@ static int32_t report_capabilities(vt_bk_device *dev, vt_bk_caps *out) {
                            .memory = available_memory(dev),
                            .has = capability_bits,
                            .determinism = VT_BK_DETERMINISM_STRICT,
-                           .serves = VT_BK_INFERENCE};
+                           .serves = VT_BK_INFERENCE,
+                           .updates_in_place = 1};
   memcpy(out, &caps, out->size < sizeof caps ? out->size : sizeof caps);
   return VT_OK;
 }
