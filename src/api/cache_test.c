@@ -185,7 +185,7 @@ static void test_key_parts(void) {
       VT_VERSION,
       "\nsources ",
       "\npass bind\npass lower\n",
-      "\nschedule 1\n",
+      "\nschedule 1\nsafe_state 0\n",
       "\nbind 1:B 2\n",
       "\nstream 1:w\n",
       "\nbackend 6:island\n",

@@ -28,6 +28,13 @@ static vt_status parse_schedule(const char *name, uint32_t *out, vt_diag *d) {
   return VT_FAIL(d, VT_USAGE, "there is no schedule '%.60s'; there are: source, memory", name);
 }
 
+static vt_status parse_state_mode(const char *name, uint32_t *out_safe, vt_diag *d) {
+  *out_safe = name != NULL && strcmp(name, "safe") == 0;
+  if (name == NULL || *out_safe || strcmp(name, "in_place") == 0) return VT_OK;
+  return VT_FAIL(d, VT_USAGE, "there is no mode of states '%.60s'; there are: in_place, safe",
+                 name);
+}
+
 /* Parses the list of params to stream: "a,b" into names, and "all" into the name "*", which means
  * all params. */
 static vt_status parse_streamed_params(const char *list, vt_arena *scratch, vt_plan_options *out,
@@ -86,6 +93,7 @@ static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line,
   vt_pass_list list;
   VT_TRY(vt_pass_list_parse(r->o.passes, &list, d));
   VT_TRY(parse_schedule(r->o.schedule, &options.schedule, d));
+  VT_TRY(parse_state_mode(r->o.state_mode, &options.safe_state, d));
   VT_TRY(parse_streamed_params(r->o.stream, scratch, &options, d));
   const vt_pipeline_request plan = {r->m->g, &list, &passes, &options, dev};
   const vt_status s = run_passes_and_plan(r, &plan, line, d);

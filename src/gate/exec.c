@@ -695,6 +695,7 @@ static vt_status run_all_segments(vt_exec *x, vt_diag *d) {
   x->units_done = 0;
   x->stored = 0;
   for (x->at = 0; x->at < x->n_segments; x->at++) VT_TRY(run_segment(x, &x->segments[x->at], d));
+  x->stored = 0;
   return VT_OK;
 }
 
