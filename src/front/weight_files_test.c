@@ -152,9 +152,9 @@ static void test_bad_files(void) {
   write_text("bad", "");
   check_list_refused(1, &path, NULL, VT_FORMAT, "bad: weights are read from safetensors, npz, or");
   write_text("bad", "\x93NUMPY\1");
-  check_list_refused(1, &path, NULL, VT_FORMAT, "is neither of them");
+  check_list_refused(1, &path, NULL, VT_FORMAT, "is none of them");
   write_text("bad", "1,2\n3,4\n");
-  check_list_refused(1, &path, NULL, VT_FORMAT, "is neither of them");
+  check_list_refused(1, &path, NULL, VT_FORMAT, "is none of them");
   write_text("bad", "PK\3\4 and nothing else");
   check_list_refused(1, &path, NULL, VT_FORMAT, "bad: the zip file has no end record");
   FILE *f = fopen(path, "wb");
