@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 
 PREFIX ?= /usr/local
 
-.PHONY: all setup run test test-full exhaustive bench bench-plan bench-cpu baselines fuzz maps docs format clean help \
+.PHONY: all setup run test test-full test-models exhaustive bench bench-plan bench-cpu baselines fuzz maps docs format clean help \
   install uninstall
 
 all: ## build everything into build/; the program is build/volta
@@ -33,6 +33,12 @@ test: ## build with gcc and with clang's sanitizers, run the short tests; at mos
 test-full: ## run the long tests too, also with plain clang and the thread sanitizer; at most 45 minutes (LANE=tsan: one lane)
 	@scripts/setup.sh full
 	@scripts/test.sh --full $(LANE)
+
+test-models: ## run published models with their published weights, which it downloads; some minutes
+	@scripts/setup.sh test
+	@scripts/configure.sh build
+	@cmake --build build -j $(JOBS) --target volta
+	@scripts/test_models.sh
 
 exhaustive: all ## test every function on all 2^32 inputs, and pow (FUNC='log exp' chooses; AGAINST=1 only compares digests; BACKEND=cpu ISA=avx2 tests a backend)
 ifdef BACKEND

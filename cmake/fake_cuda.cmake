@@ -110,3 +110,7 @@ foreach(source ${cuda_test_sources})
   add_dependencies(${name} fake_cuda)
   set_property(TEST unit/${name} APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake_cuda)
 endforeach()
+
+# layout_test compares all backends, so it runs on the emulated GPU too.
+add_dependencies(layout_test fake_cuda)
+set_property(TEST unit/layout_test APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake_cuda)

@@ -110,7 +110,10 @@ _volta() {
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed]:SEED: ' \
-        '--params=[Read every parameter from this safetensors or npz file instead]:FILE:_files' \
+        '*--params=[Read every parameter from this safetensors or npz file instead, or from the shards that this index, model.safetensors.index.json, names]:FILE:_files' \
+        '--params-map=[Rename the tensors of --params by the rules in this file, one per line, as in h.*.w = layer.*.weight]:FILE:_files' \
+        '--ignore-extra[Ignore tensors of --params that are not parameters of the model]' \
+        '--convert-params[Round tensors of f16, bf16 and f64 in --params to f32 if the model declares that]' \
         '--save-params=[Write every parameter to this safetensors file, which --params can read]:FILE:_files' \
         '*--in=[Read an input from a npy, IDX or CSV file, or from the tensor of the same name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
         '--random-inputs=[Fill the inputs that have no --in with random numbers from this seed\: floats in \[-1, 1), integers in the range that the model declares]:SEED: ' \
@@ -143,7 +146,10 @@ _volta() {
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '--seed=[Initialise the parameters from this seed]:SEED: ' \
-        '--params=[Read every parameter from this safetensors or npz file instead]:FILE:_files' \
+        '*--params=[Read every parameter from this safetensors or npz file instead, or from the shards that this index, model.safetensors.index.json, names]:FILE:_files' \
+        '--params-map=[Rename the tensors of --params by the rules in this file, one per line, as in h.*.w = layer.*.weight]:FILE:_files' \
+        '--ignore-extra[Ignore tensors of --params that are not parameters of the model]' \
+        '--convert-params[Round tensors of f16, bf16 and f64 in --params to f32 if the model declares that]' \
         '*--in=[Read an input from a npy, IDX or CSV file, or from the tensor of the same name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
         '--random-inputs=[Fill the inputs that have no --in with random numbers from this seed\: floats in \[-1, 1), integers in the range that the model declares]:SEED: ' \
         '--passes=[Run only these passes, in this order; see volta help run]:A,B,...: ' \

@@ -161,7 +161,7 @@ static vt_program *open_without_inits(int params) {
   static char text[8000];
   size_t n = (size_t)snprintf(text, sizeof text,
                               "volta 1\nmodel m {\n  input x: f32[3]\n"
-                              "  param first: f32[3] = ones\n  y = x + first\n");
+                              "  param first: f32[3] from bf16 = ones\n  y = x + first\n");
   for (int i = 0; i < params; i++)
     n += (size_t)snprintf(text + n, sizeof text - n,
                           "  param bare_%d: f32[3] from f16\n  y = y + bare_%d\n", i, i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * weights_check.c - compares weights with the parameters of a model, and says in one message what
- * is missing, what is left over and what has another type. */
+ * weights_check.c - compares weights with the parameters of a model, and lists in one message the
+ * missing parameters, the tensors without a parameter, and those of another type. */
 #include <stdio.h>
 #include <string.h>
 #include "model.h"
@@ -164,8 +164,8 @@ static void print_other(const findings *f, uint32_t i, char out[ITEM]) {
            vt_type_text(&f->g->dims, &f->g->values[m->port->value].type, y));
 }
 
-/* Adds "TITLE: a, b and 3 more". The sections share what is left of the message, so that a long
- * list does not hide the next one. */
+/* Adds "TITLE: a, b and 3 more". The sections share the rest of the message, so that a long list
+ * does not hide the next one. */
 static void add_section(message *m, const char *title, const findings *f, uint32_t n,
                         item_fn *print) {
   enum { AND_MORE = 24 }; /* bytes of " and N more; " */
@@ -186,9 +186,10 @@ static void add_section(message *m, const char *title, const findings *f, uint32
 }
 
 static void set_hint(const findings *f, vt_diag *d) {
-  uint32_t rounds = 0;
+  int rounds = 0;
   for (uint32_t i = 0; i < f->n_other; i++)
-    rounds |= (uint32_t)rounds_to_f32(f->other[i].entry->tensor.dtype);
+    rounds |= rounds_to_f32(f->other[i].entry->tensor.dtype) &&
+              f->g->values[f->other[i].port->value].type.dtype == VT_DTYPE_F32;
   if (d == NULL || d->hint[0] != '\0') return;
   snprintf(d->hint, sizeof d->hint, "%s%s%s%s",
            f->n_missing != 0 && f->n_extra != 0 ? "--params-map renames tensors; " : "",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * text.c - the growing string, and the edit distance and the choice of a name for "did you mean". */
+ * text.c - the growing string, and the most similar name for "did you mean". */
 #include "vt_text.h"
 #include <stdarg.h>
 #include <stdint.h>

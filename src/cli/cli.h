@@ -113,6 +113,8 @@ vt_status cli_file_write(const char *path, const char *bytes, size_t n, cli_erro
 vt_status cli_file_check_writable(const char *path, cli_error *e) VT_NODISCARD;
 /* Writes 1 to `out` if the content of the file is exactly `text`, else 0. */
 vt_status cli_file_equals(const char *path, const char *text, int *out, cli_error *e) VT_NODISCARD;
+/* Reads a text file of at most `limit` bytes, which may hold no zero byte. The caller frees it. */
+vt_status cli_file_read(const char *path, size_t limit, char **out, cli_error *e) VT_NODISCARD;
 /* Copies line number `line` (from 1) of a file to `out`, truncated to `room` bytes; "" if the file
  * cannot be read. */
 void cli_file_read_line(const char *path, uint32_t line, char *out, size_t room);

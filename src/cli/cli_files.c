@@ -133,6 +133,30 @@ vt_status cli_file_equals(const char *path, const char *text, int *out, cli_erro
   return s;
 }
 
+/* Reads at most `n` bytes; a file that has as many is longer than the limit. */
+static vt_status read_text(FILE *f, const char *path, char *text, size_t n, cli_error *e) {
+  const size_t got = fread(text, 1, n, f);
+  if (ferror(f)) return fail_with_errno("cannot be read", path, e);
+  text[got < n ? got : n - 1] = '\0';
+  if (got == n) return VT_FAIL(&e->diag, VT_LIMIT, "%s has more than %zu bytes", path, n - 1);
+  if (strlen(text) != got)
+    return VT_FAIL(&e->diag, VT_FORMAT, "%s is not a text: byte %zu is zero", path, strlen(text));
+  return VT_OK;
+}
+
+vt_status cli_file_read(const char *path, size_t limit, char **out, cli_error *e) {
+  FILE *f = fopen(path, "rb");
+  if (f == NULL) return fail_with_errno("cannot be read", path, e);
+  char *text = malloc(limit + 1);
+  const vt_status s = text != NULL ? read_text(f, path, text, limit + 1, e) : cli_no_memory(e);
+  fclose(f);
+  if (s == VT_OK)
+    *out = text;
+  else
+    free(text);
+  return s;
+}
+
 void cli_file_read_line(const char *path, uint32_t line, char *out, size_t room) {
   out[0] = '\0';
   FILE *f = fopen(path, "rb");

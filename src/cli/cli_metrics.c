@@ -11,10 +11,21 @@ double cli_giga_per_second(uint64_t count, uint64_t ns) {
 
 /* ---- the run ---- */
 
-/* The origin of parameters or inputs as JSON: a file, a seed if they are random, or null. */
-static json_t *json_data_origin(int random, uint64_t seed, const char *path) {
-  if (path != NULL) return json_pack("{s:o}", "file", cli_json_text(path));
-  return random ? json_pack("{s:o}", "seed", cli_json_u64_text(seed)) : json_null();
+static json_t *json_seed(uint64_t seed) {
+  return json_pack("{s:o}", "seed", cli_json_u64_text(seed));
+}
+
+/* The origin of the parameters: a file or several, and the map that renamed their tensors; or the
+ * seed that they were initialised from. */
+static json_t *json_params(const cli_job *j) {
+  if (j->n_params == 0) return json_seed(j->seed);
+  json_t *o = json_object(), *files = json_array();
+  for (uint32_t i = 0; i < j->n_params; i++) cli_json_append(files, cli_json_text(j->params[i]));
+  if (j->n_params == 1) cli_json_set(o, "file", cli_json_text(j->params[0]));
+  if (j->n_params != 1) cli_json_set(o, "files", json_incref(files));
+  json_decref(files);
+  if (j->params_map != NULL) cli_json_set(o, "map", cli_json_text(j->params_map));
+  return o;
 }
 
 static json_t *json_plan_digests_and_flags(const cli_job *j, const vt_program *p) {
@@ -31,8 +42,8 @@ json_t *cli_run_description_json(const cli_job *j, const vt_program *p) {
   return json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "model", vt_model_name(j->model),
                    "hash", cli_json_hex(hash), "backend", vt_program_backend(p), "device",
                    cli_json_text(vt_program_device(p)), "bind", cli_bind_json(&j->bind),
-                   "parameters", json_data_origin(1, j->seed, j->params_path), "random_inputs",
-                   json_data_origin(j->random, j->inputs_seed, NULL), "plan",
+                   "parameters", json_params(j), "random_inputs",
+                   j->random ? json_seed(j->inputs_seed) : json_null(), "plan",
                    json_plan_digests_and_flags(j, p));
 }
 

@@ -76,50 +76,55 @@ static vt_status open_inputs(const cli_args *a, cli_job *j, cli_error *e) {
   return VT_OK;
 }
 
-/* ---- check that the file has exactly the parameters of the model ---- */
+/* ---- parameters ---- */
 
-static int is_param(const vt_model *m, const char *name) {
-  vt_port_info p;
-  for (uint32_t i = 0; i < vt_model_ports(m); i++)
-    if (vt_model_port(m, i, &p) == VT_OK && p.kind == VT_PORT_PARAM && strcmp(p.name, name) == 0)
-      return 1;
-  return 0;
-}
+enum { CLI_MAP_LIMIT = 1024 * 1024 }; /* most bytes of the file of --params-map */
 
-static vt_status check_params_known(const cli_job *j, cli_error *e) {
-  for (uint32_t i = 0; i < vt_archive_count(j->params); i++) {
-    const char *name;
-    vt_tensor t;
-    VT_TRY(vt_archive_tensor(j->params, i, &name, &t));
-    if (!is_param(j->model, name))
-      return VT_FAIL(&e->diag, VT_NAME, "tensor '%s' is not a parameter of model %s", name,
-                     vt_model_name(j->model));
-  }
+/* Refuses flags about --params that are given without it. */
+static vt_status check_params_given(const cli_args *a, cli_error *e) {
+  static const char *const flags[] = {"params-map", "ignore-extra", "convert-params"};
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+    if (cli_flag_value(a, flags[i]) != NULL)
+      return VT_FAIL(&e->diag, VT_USAGE, "--%s is about --params, which is not given", flags[i]);
   return VT_OK;
 }
 
-static vt_status check_params_present(const cli_job *j, cli_error *e) {
-  for (uint32_t i = 0; i < vt_model_ports(j->model); i++) {
-    vt_port_info p;
-    vt_tensor t;
-    VT_TRY(vt_model_port(j->model, i, &p));
-    if (p.kind == VT_PORT_PARAM && vt_archive_find(j->params, p.name, &t, NULL) != VT_OK)
-      return VT_FAIL(&e->diag, VT_NAME, "parameter '%s' of model %s is missing", p.name,
-                     vt_model_name(j->model));
-  }
+/* The file to blame for wrong parameters, if there is only one. */
+static const char *only_params_file(const cli_job *j) {
+  return j->n_params == 1 ? j->params[0] : NULL;
+}
+
+/* Reads the files and renames their tensors by `map`. The library's messages name the file; only a
+ * message with a line is about the map. */
+static vt_status read_params(const cli_args *a, const char *map, cli_job *j, cli_error *e) {
+  const vt_weights_options o = {.size = sizeof o,
+                                .ignore_extra = cli_flag_value(a, "ignore-extra") != NULL,
+                                .convert = cli_flag_value(a, "convert-params") != NULL,
+                                .map = map};
+  const vt_status s = vt_weights_read(j->n_params, j->params, &o, &j->weights, &e->diag);
+  if (e->diag.line != 0) e->path = j->params_map;
+  VT_TRY(s);
+  e->path = only_params_file(j);
+  VT_TRY(vt_weights_check(j->weights, j->model, &e->diag));
+  e->path = NULL;
   return VT_OK;
 }
 
 static vt_status open_params(const cli_args *a, cli_job *j, cli_error *e) {
-  j->params_path = cli_flag_value(a, "params");
-  if (j->params_path == NULL) return VT_OK;
+  char *map = NULL;
+  uint32_t n = 0;
+  while (cli_flag_value_at(a, "params", n) != NULL) n++;
+  if (n == 0) return check_params_given(a, e);
   VT_TRY(cli_refuse_both(a, "params", "seed", e));
-  e->path = j->params_path;
-  VT_TRY(vt_archive_read(j->params_path, NULL, &j->params, &e->diag));
-  VT_TRY(check_params_present(j, e));
-  VT_TRY(check_params_known(j, e));
-  e->path = NULL;
-  return VT_OK;
+  j->params = calloc(n, sizeof *j->params);
+  if (j->params == NULL) return cli_no_memory(e);
+  for (; j->n_params < n; j->n_params++)
+    j->params[j->n_params] = cli_flag_value_at(a, "params", j->n_params);
+  j->params_map = cli_flag_value(a, "params-map");
+  if (j->params_map != NULL) VT_TRY(cli_file_read(j->params_map, CLI_MAP_LIMIT, &map, e));
+  const vt_status s = read_params(a, map, j, e);
+  free(map);
+  return s;
 }
 
 vt_status cli_job_open(const cli_args *a, cli_job *out, cli_error *e) {
@@ -145,7 +150,8 @@ void cli_job_close(cli_job *j) {
     free(j->inputs[i].path);
   }
   free(j->inputs);
-  vt_archive_free(j->params);
+  vt_weights_free(j->weights);
+  free(j->params);
   cli_bind_free(&j->bind);
   vt_model_free(j->model);
   vt_cache_free(j->cache);
@@ -153,19 +159,6 @@ void cli_job_close(cli_job *j) {
 }
 
 /* ---- programs ---- */
-
-static vt_status set_params(const cli_job *j, vt_program *p, cli_error *e) {
-  if (j->params == NULL) return vt_program_init_params(p, j->seed, &e->diag);
-  e->path = j->params_path;
-  for (uint32_t i = 0; i < vt_archive_count(j->params); i++) {
-    const char *name;
-    vt_tensor t;
-    VT_TRY(vt_archive_tensor(j->params, i, &name, &t));
-    VT_TRY(vt_program_set_param(p, name, &t, &e->diag));
-  }
-  e->path = NULL;
-  return VT_OK;
-}
 
 static vt_status set_inputs(const cli_job *j, vt_program *p, cli_error *e) {
   for (uint32_t i = 0; i < j->n_inputs; i++) {
@@ -191,6 +184,7 @@ static vt_status new_program(const cli_job *j, const vt_options *o, vt_program *
     cli_stamp_print(&(cli_stamp){vt_program_backend(*out), plugin ? hash : NULL,
                                  vt_program_unadmitted(*out), vt_program_fallback(*out)});
   }
+  if (s == VT_TENSOR) e->path = only_params_file(j);
   if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
   return s;
 }
@@ -205,12 +199,13 @@ vt_status cli_job_new_program(const cli_job *j, const char *backend, vt_program 
                   .memory_budget = j->how.budget,
                   .cache = j->cache,
                   .measure = j->measure != 0,
-                  .note = cli_warn};
+                  .note = cli_warn,
+                  .weights = j->weights};
   vt_program *p = NULL;
   cli_planning_copy_to_options(&j->how, &o);
   cli_progress_attach(&o);
   VT_TRY(new_program(j, &o, &p, e));
-  vt_status s = set_params(j, p, e);
+  vt_status s = j->weights != NULL ? VT_OK : vt_program_init_params(p, j->seed, &e->diag);
   cli_progress_clear();
   if (s == VT_OK) s = set_inputs(j, p, e);
   if (s != VT_OK) {

@@ -16,11 +16,14 @@ typedef struct cli_input {
 } cli_input;
 
 typedef struct cli_job {
-  const char *path, *params_path, *passes; /* model, --params, --passes as the user wrote them */
+  const char *path, *passes; /* model and --passes as the user wrote them */
   vt_model *model;
   cli_bind bind;
-  cli_planning how;   /* flags on planning */
-  vt_archive *params; /* the file of --params; NULL: parameters are initialised from `seed` */
+  cli_planning how;    /* flags on planning */
+  const char **params; /* --params, in the order of the command line */
+  uint32_t n_params;
+  const char *params_map; /* --params-map; NULL: tensors are not renamed */
+  vt_weights *weights; /* the tensors of --params; NULL: parameters are initialised from `seed` */
   cli_input *inputs;
   uint32_t n_inputs;
   int random;                 /* 1: inputs without a file are random, from `inputs_seed` */

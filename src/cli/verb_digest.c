@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * verb_digest.c - volta digest FILE: prints the digest of each tensor of a file, one per line, or
- * the hash of a model. */
+ * the hash of a model; for an index of shards also the digest of all tensors together. */
 #include "cli_json.h"
+#include "cli_tensors.h"
 
 static vt_status print_or_append_digest(const uint8_t digest[32], const char *name,
                                         const char *type, json_t *list) {
@@ -28,13 +29,13 @@ static vt_status digest_model(const char *path, json_t *list, cli_error *e) {
   return s;
 }
 
-static vt_status digest_tensors(const vt_archive *ar, json_t *list, cli_error *e) {
-  for (uint32_t i = 0; i < vt_archive_count(ar); i++) {
+static vt_status digest_tensors(cli_tensors *file, json_t *list, cli_error *e) {
+  for (uint32_t i = 0; i < cli_tensors_count(file); i++) {
     const char *name;
     vt_tensor t;
     uint8_t digest[32];
     char type[CLI_TYPE_SIZE];
-    VT_TRY(vt_archive_tensor(ar, i, &name, &t));
+    VT_TRY(cli_tensors_at(file, i, &name, &t, e));
     VT_TRY(vt_tensor_digest(&t, digest, &e->diag));
     cli_type_text(&t, type);
     VT_TRY(print_or_append_digest(digest, name, type, list));
@@ -42,11 +43,19 @@ static vt_status digest_tensors(const vt_archive *ar, json_t *list, cli_error *e
   return VT_OK;
 }
 
-static vt_status digest_archive(const char *path, json_t *list, cli_error *e) {
-  vt_archive *ar = NULL;
-  VT_TRY(vt_archive_read(path, NULL, &ar, &e->diag));
-  const vt_status s = digest_tensors(ar, list, e);
-  vt_archive_free(ar);
+/* The digest of all tensors of an index, which does not depend on the shards that they are in. */
+static vt_status digest_weights(const char *path, const vt_weights *w, json_t *list, cli_error *e) {
+  uint8_t digest[32];
+  VT_TRY(vt_weights_digest(w, digest, &e->diag));
+  return print_or_append_digest(digest, cli_basename(path), "weights", list);
+}
+
+static vt_status digest_file(const char *path, json_t *list, cli_error *e) {
+  cli_tensors file;
+  VT_TRY(cli_tensors_open(path, &file, e));
+  vt_status s = digest_tensors(&file, list, e);
+  if (s == VT_OK && file.weights != NULL) s = digest_weights(path, file.weights, list, e);
+  cli_tensors_close(&file);
   return s;
 }
 
@@ -56,7 +65,7 @@ vt_status verb_digest(const cli_args *a, cli_error *e) {
   json_t *list = as_json ? json_array() : NULL;
   e->path = path;
   const vt_status s =
-      cli_ends_with(path, ".vt") ? digest_model(path, list, e) : digest_archive(path, list, e);
+      cli_ends_with(path, ".vt") ? digest_model(path, list, e) : digest_file(path, list, e);
   if (s == VT_OK && as_json)
     return cli_json_print(json_pack("{s:o, s:o}", "file", cli_json_text(path), "digests", list), e);
   json_decref(list);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include "cli_info.h"
 #include "cli_json.h"
+#include "cli_tensors.h"
 
 typedef struct facts {
   const char *name;
@@ -12,9 +13,9 @@ typedef struct facts {
   char type[CLI_TYPE_SIZE];
 } facts;
 
-static vt_status collect_facts(const vt_archive *ar, uint32_t i, facts *out, cli_error *e) {
+static vt_status collect_facts(cli_tensors *file, uint32_t i, facts *out, cli_error *e) {
   facts f = {0};
-  VT_TRY(vt_archive_tensor(ar, i, &f.name, &f.t));
+  VT_TRY(cli_tensors_at(file, i, &f.name, &f.t, e));
   VT_TRY(vt_tensor_bytes(&f.t, &f.count, &f.bytes, &e->diag));
   for (uint64_t k = 0; k < f.count && cli_dtype_is_float(f.t.dtype); k++) {
     const double v = cli_element_number(&f.t, k);
@@ -48,24 +49,24 @@ static json_t *json_facts(const facts *f) {
                    "inf", (json_int_t)f->inf, "values", cli_json_first_elements(&f->t, f->count));
 }
 
-static vt_status report_text(const vt_archive *ar, cli_error *e) {
+static vt_status report_text(cli_tensors *file, cli_error *e) {
   cli_print_escaped(e->path);
-  cli_print(": %s, ", vt_archive_format(ar));
-  cli_print_count(vt_archive_count(ar), "tensor");
+  cli_print(": %s, ", cli_tensors_format(file));
+  cli_print_count(cli_tensors_count(file), "tensor");
   cli_print("\n");
-  for (uint32_t i = 0; i < vt_archive_count(ar); i++) {
+  for (uint32_t i = 0; i < cli_tensors_count(file); i++) {
     facts f;
-    VT_TRY(collect_facts(ar, i, &f, e));
+    VT_TRY(collect_facts(file, i, &f, e));
     print_facts(&f);
   }
   return VT_OK;
 }
 
-static vt_status report_json(const vt_archive *ar, cli_error *e) {
+static vt_status report_json(cli_tensors *file, cli_error *e) {
   json_t *list = json_array();
-  for (uint32_t i = 0; i < vt_archive_count(ar); i++) {
+  for (uint32_t i = 0; i < cli_tensors_count(file); i++) {
     facts f;
-    const vt_status s = collect_facts(ar, i, &f, e);
+    const vt_status s = collect_facts(file, i, &f, e);
     if (s != VT_OK) {
       json_decref(list);
       return s;
@@ -73,7 +74,7 @@ static vt_status report_json(const vt_archive *ar, cli_error *e) {
     cli_json_append(list, json_facts(&f));
   }
   return cli_json_print(json_pack("{s:o, s:s, s:o}", "file", cli_json_text(e->path), "format",
-                                  vt_archive_format(ar), "tensors", list),
+                                  cli_tensors_format(file), "tensors", list),
                         e);
 }
 
@@ -81,9 +82,9 @@ vt_status verb_inspect(const cli_args *a, cli_error *e) {
   const int as_json = cli_flag_value(a, "json") != NULL;
   e->path = a->operands[0];
   if (cli_ends_with(e->path, ".vt")) return cli_info_report(e->path, &(cli_bind){0}, as_json, e);
-  vt_archive *ar = NULL;
-  VT_TRY(vt_archive_read(e->path, NULL, &ar, &e->diag));
-  const vt_status s = as_json ? report_json(ar, e) : report_text(ar, e);
-  vt_archive_free(ar);
+  cli_tensors file;
+  VT_TRY(cli_tensors_open(e->path, &file, e));
+  const vt_status s = as_json ? report_json(&file, e) : report_text(&file, e);
+  cli_tensors_close(&file);
   return s;
 }

@@ -51,8 +51,8 @@ vt_status vt_archive_check_tensor(const vt_tensor *t, const char *name, uint64_t
                                   vt_diag *d) VT_NODISCARD;
 /* Copies tensor data from byte `at` to `piece`, at most `room` bytes, with NaN canonical. Returns
  * the number of bytes. `room` must be a multiple of 8, so that no element is split. */
-size_t vt_archive_copy_canonical_piece(const vt_tensor *t, uint64_t bytes, uint64_t at, uint8_t *piece,
-                             size_t room);
+size_t vt_archive_copy_canonical_piece(const vt_tensor *t, uint64_t bytes, uint64_t at,
+                                       uint8_t *piece, size_t room);
 /* Writes the data of a checked tensor to a file, with NaN canonical. The caller's data does not
  * change. */
 vt_status vt_archive_write_data(vt_file_writer *w, const vt_tensor *t, uint64_t bytes,
@@ -82,9 +82,9 @@ typedef struct vt_item {
 } vt_item;
 /* Checks `n` tensors and their names and lists them in ascending order of the names. `reserved` is
  * a name that the format uses itself and refuses for tensors, or NULL. */
-vt_status vt_archive_check_and_sort_items(uint32_t n, const char *const *names, const vt_tensor *tensors,
-                                const char *reserved, vt_alloc a, vt_item *out,
-                                vt_diag *d) VT_NODISCARD;
+vt_status vt_archive_check_and_sort_items(uint32_t n, const char *const *names,
+                                          const vt_tensor *tensors, const char *reserved,
+                                          vt_alloc a, vt_item *out, vt_diag *d) VT_NODISCARD;
 
 /* A reader of one format: parses the whole file `src` and adds its tensors to the empty archive. */
 typedef vt_status vt_reader_fn(vt_archive *ar, const vt_source *src, vt_diag *d);

@@ -6,7 +6,8 @@
  *
  *   model.safetensors.index.json                      entries, in ascending order of `name`
  *     |- model-00001-of-00002.safetensors   file 0      "h.0.attn.q.weight"  file 0, bytes 96..196
- *     `- model-00002-of-00002.safetensors   file 1      "wte.weight"         file 1, bytes 40..880 */
+ *     `- model-00002-of-00002.safetensors   file 1      "wte.weight"         file 1, bytes 40..880
+ */
 #ifndef VT_WEIGHT_FILES_H
 #define VT_WEIGHT_FILES_H
 #include "stream.h"

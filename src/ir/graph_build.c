@@ -192,6 +192,15 @@ static const vt_type *value_type(const vt_builder *b, uint32_t value) {
   return value < g->n_values ? &g->values[value].type : NULL;
 }
 
+static uint32_t untransposed_value(const vt_builder *b, uint32_t value, vt_attr_list *out_perm) {
+  const vt_graph *g = ((const vt_graph_builder *)b)->g;
+  if (value >= g->n_values || g->values[value].node == VT_NO_NODE) return VT_NO_VALUE;
+  const vt_node *n = &g->nodes[g->values[value].node];
+  if (n->op != VT_OP_transpose) return VT_NO_VALUE;
+  *out_perm = ((const vt_attr_perm *)n->attrs)->perm;
+  return g->operands[n->first_in];
+}
+
 static vt_builder *open_body(vt_builder *b, const vt_type *in, uint32_t n) {
   vt_graph_builder *gb = b->self;
   const char **names = VT_NEW_N(&gb->g->arena, const char *, n);
@@ -221,6 +230,7 @@ vt_status vt_graph_begin(vt_graph_builder *gb, const char *name, vt_alloc a, vt_
                        .dims = &gb->g->dims,
                        .node = add_node,
                        .type = value_type,
+                       .untransposed = untransposed_value,
                        .open = open_body,
                        .close = close_body};
   if (gb->g->name != NULL) return VT_OK;

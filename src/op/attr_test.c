@@ -35,7 +35,7 @@ static const struct {
     {&vt_attr_group_fill, 16, "value=0.0"},
     {&vt_attr_group_normal, 24, "std=1.0, stream=-1"},
     {&vt_attr_group_uniform, 32, "low=-1.0, high=1.0, stream=-1"},
-    {&vt_attr_group_fan, 32, "fan_in=0, fan_out=0, stream=-1"},
+    {&vt_attr_group_fan, 40, "fan_in=0, fan_out=0, stream=-1"},
 };
 
 static vt_dims no_dims;

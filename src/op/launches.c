@@ -50,8 +50,21 @@ static int32_t include_tensors(vt_arenas *a, const vt_bk_tensor *t, uint32_t n, 
   return status;
 }
 
-static int32_t include_body(vt_arenas *a, const vt_bk_body *b) {
-  int32_t status = include_tensors(a, b->in, b->n_in, 1);
+/* Whether an argument of a body is an operand of its step, which the body reads in place. Nothing
+ * is written to such an argument: a weight that a loop reads stays as it is. */
+static int is_operand_in_place(const vt_bk_step *s, uint32_t body, uint32_t arg) {
+  const vt_bk_tensor *t = &s->body[body].in[arg];
+  uint32_t i = 0;
+  if (s->op != VT_OP_loop && s->op != VT_OP_cond) return 0;
+  if (vt_op_body_argument_place(s->op, s->attrs, body, arg, &i) != VT_ARG_OPERAND || i >= s->n_in) return 0;
+  return s->in[i].arena == t->arena && s->in[i].offset == t->offset;
+}
+
+static int32_t include_body(vt_arenas *a, const vt_bk_step *s, uint32_t body) {
+  const vt_bk_body *b = &s->body[body];
+  int32_t status = VT_OK;
+  for (uint32_t i = 0; i < b->n_in && status == VT_OK; i++)
+    status = include_tensors(a, &b->in[i], 1, !is_operand_in_place(s, body, i));
   if (status == VT_OK) status = include_tensors(a, b->out, b->n_out, 1);
   return status == VT_OK ? vt_arenas_include(a, b->steps, b->n_steps) : status;
 }
@@ -61,8 +74,7 @@ int32_t vt_arenas_include(vt_arenas *a, const vt_bk_step *s, uint64_t n) {
   for (; n > 0 && status == VT_OK; n--, s++) {
     status = include_tensors(a, s->in, s->n_in, 0);
     if (status == VT_OK) status = include_tensors(a, s->out, s->n_out, 1);
-    for (uint32_t k = 0; k < s->n_body && status == VT_OK; k++)
-      status = include_body(a, &s->body[k]);
+    for (uint32_t k = 0; k < s->n_body && status == VT_OK; k++) status = include_body(a, s, k);
     if (status == VT_OK && s->work_bytes > 0)
       status = extend_arena(a, s->work_arena, s->work_offset + s->work_bytes);
   }

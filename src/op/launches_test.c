@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * launches_test.c - tests which steps become one launch: either a whole fusion group or each of its
- * members alone, when copies interrupt the group or the backend refuses it. Steps are given as
- * letters: a capital is an anchor, a small letter a pointwise step, a dot a copy; equal letters are
- * one group. Wanted are the numbers of steps of the launches, "1 3". */
+ * members alone, when copies interrupt the group or the backend refuses it; and which arenas steps
+ * with bodies write. Steps are given as letters: a capital is an anchor, a small letter a pointwise
+ * step, a dot a copy; equal letters are one group. Wanted are the numbers of steps of the launches,
+ * "1 3". */
 #include "vt_launches.h"
 #include <string.h>
 #include "volta/volta_ops.h"
@@ -125,10 +126,90 @@ static void test_group_length_limit(void) {
   CHECK(strncmp(launch_lengths(steps, 0), "1 1 1 1", 7) == 0);
 }
 
+/* ---- arenas ---- */
+
+enum { PARAM = VT_BK_ARENA_PARAMETER, TEMP = VT_BK_ARENA_TEMPORARY };
+
+static vt_bk_tensor tensor_at(uint32_t arena, uint64_t offset) {
+  return (vt_bk_tensor){
+      .size = sizeof(vt_bk_tensor), .dtype = VT_DTYPE_F32, .arena = arena, .offset = offset};
+}
+
+/* Includes a loop with one carried value, one `each` and one other operand, of which the last two
+ * are parameters. The body reads the other operand at `place`, its own step reads it too. */
+static vt_arenas arenas_of_loop(const vt_bk_tensor *place) {
+  const vt_attr_loop attrs = {.size = sizeof attrs, .count = 2, .carried = 1, .each = 1};
+  const vt_bk_tensor in[3] = {tensor_at(TEMP, 0), tensor_at(PARAM, 0), tensor_at(PARAM, 256)};
+  const vt_bk_tensor out = tensor_at(TEMP, 256), given = tensor_at(TEMP, 512);
+  const vt_bk_tensor args[4] = {tensor_at(TEMP, 768), out, tensor_at(TEMP, 1024), *place};
+  const vt_bk_step inner = {
+      .size = sizeof inner, .op = VT_OP_add, .n_in = 1, .n_out = 1, .in = place, .out = &given};
+  const vt_bk_body body = {.size = sizeof body,
+                           .n_in = 4,
+                           .n_out = 1,
+                           .in = args,
+                           .out = &given,
+                           .n_steps = 1,
+                           .steps = &inner};
+  const vt_bk_step loop = {.size = sizeof loop,
+                           .op = VT_OP_loop,
+                           .n_in = 3,
+                           .n_out = 1,
+                           .in = in,
+                           .out = &out,
+                           .attrs = &attrs,
+                           .n_body = 1,
+                           .body = &body};
+  vt_arenas a = {0};
+  CHECK(vt_arenas_include(&a, &loop, 1) == VT_OK);
+  return a;
+}
+
+/* A parameter that a body reads in place is not written, so what was derived from parameters stays
+ * valid. An argument of its own is written, wherever it is. */
+static void test_arenas_written_by_loop(void) {
+  const vt_bk_tensor same = tensor_at(PARAM, 256), other = tensor_at(PARAM, 512);
+  const vt_bk_tensor element = tensor_at(PARAM, 0), copy = tensor_at(TEMP, 2048);
+  vt_arenas a = arenas_of_loop(&same);
+  CHECK(!a.writes[PARAM] && a.writes[TEMP]);
+  CHECK(a.ends[PARAM] == 260 && a.ends[TEMP] == 1028);
+  CHECK(arenas_of_loop(&other).writes[PARAM]);
+  CHECK(arenas_of_loop(&element).writes[PARAM]); /* that is operand 1, of which it is no copy */
+  a = arenas_of_loop(&copy);
+  CHECK(!a.writes[PARAM] && a.writes[TEMP] && a.ends[TEMP] == 2052);
+}
+
+/* The arguments of both bodies of a cond are its operands. */
+static void test_arenas_written_by_cond(void) {
+  const vt_attr_cond attrs = {.size = sizeof attrs, .first = 1};
+  vt_bk_tensor in[3] = {tensor_at(TEMP, 0), tensor_at(PARAM, 0), tensor_at(PARAM, 256)};
+  vt_bk_tensor args[2] = {tensor_at(PARAM, 0), tensor_at(PARAM, 256)};
+  const vt_bk_tensor out = tensor_at(TEMP, 256);
+  vt_bk_body body[2];
+  for (int i = 0; i < 2; i++)
+    body[i] =
+        (vt_bk_body){.size = sizeof *body, .n_in = 1, .n_out = 1, .in = &args[i], .out = &out};
+  const vt_bk_step cond = {.size = sizeof cond,
+                           .op = VT_OP_cond,
+                           .n_in = 3,
+                           .n_out = 1,
+                           .in = in,
+                           .out = &out,
+                           .attrs = &attrs,
+                           .n_body = 2,
+                           .body = body};
+  vt_arenas a = {0}, b = {0};
+  CHECK(vt_arenas_include(&a, &cond, 1) == VT_OK && !a.writes[PARAM] && a.writes[TEMP]);
+  args[1].offset = 0; /* the argument of the second body is not at its operand */
+  CHECK(vt_arenas_include(&b, &cond, 1) == VT_OK && b.writes[PARAM]);
+}
+
 int main(void) {
   test_whole_groups();
   test_interrupted_groups();
   test_refused_chains();
   test_group_length_limit();
+  test_arenas_written_by_loop();
+  test_arenas_written_by_cond();
   TEST_DONE();
 }

@@ -317,11 +317,11 @@ int vt_direction_read(vt_direction *d, vt_builder *b, const vt_recurrent *r, con
 
 /* Lists the operands of the loop in in[]: the initial states, which the loop carries, then p, u,
  * and c and the lengths if the node has them; returns their number. */
-static uint32_t loop_operands(const vt_direction *d, uint32_t p, uint32_t *in) {
+static uint32_t loop_operands(const vt_direction *d, uint32_t p, uint32_t u, uint32_t *in) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < d->r->states; i++) in[n++] = d->start[i];
   in[n++] = p;
-  in[n++] = d->u;
+  in[n++] = u;
   if (d->c != VT_NO_VALUE) in[n++] = d->c;
   if (d->length != VT_NO_VALUE) in[n++] = d->length;
   return n;
@@ -337,16 +337,26 @@ static vt_builder *open_body(vt_builder *b, const uint32_t *in, uint32_t n) {
   return b->open(b, types, n + 1);
 }
 
+/* If u is a transposed value, the loop reads that value and the body transposes it, where the
+ * result is a view: an operand of a loop must be dense, so a transposed weight would be copied
+ * before each run, and a backend could not keep a packed form of the copy. */
 void vt_recurrent_loop(const vt_direction *d, uint32_t p, int collect_states, uint32_t out[4]) {
   vt_builder *b = d->b;
   const uint32_t n_states = d->r->states;
-  uint32_t in[8], returned[4], n = loop_operands(d, p, in), at = 1 + n_states;
+  vt_attr_perm swap = {.size = sizeof swap};
+  const uint32_t from =
+      b->untransposed == NULL ? VT_NO_VALUE : b->untransposed(b, d->u, &swap.perm);
+  const int is_transposed = from != VT_NO_VALUE;
+  uint32_t in[8], returned[4], at = 1 + n_states;
+  const uint32_t n = loop_operands(d, p, is_transposed ? from : d->u, in);
   vt_builder *k = open_body(b, in, n);
   out[0] = out[1] = out[2] = out[3] = VT_NO_VALUE;
   if (k == NULL) return;
   const uint32_t state[2] = {1, 2};
   const uint32_t time = vt_recurrent_step_time(k, 0, d->steps, d->backwards);
-  const uint32_t row = vt_recurrent_element(k, at++, time), u = at++;
+  const uint32_t row = vt_recurrent_element(k, at++, time);
+  uint32_t u = at++;
+  if (is_transposed) u = k->node(k, VT_OP_transpose, &u, 1, &swap);
   const uint32_t c = d->c == VT_NO_VALUE ? VT_NO_VALUE : at++;
   vt_cell_step step = vt_recurrent_step(k, d->r, row, state, u, c);
   uint32_t y = step.next[0], n_out = 0;

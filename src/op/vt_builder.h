@@ -17,6 +17,9 @@ struct vt_builder {
                    const void *attrs);
   /* The type of a value, valid until the next node is added; NULL for VT_NO_VALUE. */
   const vt_type *(*type)(const vt_builder *b, uint32_t value);
+  /* If a value is the result of a transpose, returns the transposed value and sets *out_perm; else
+   * returns VT_NO_VALUE. NULL in a builder that does not keep its nodes. */
+  uint32_t (*untransposed)(const vt_builder *b, uint32_t value, vt_attr_list *out_perm);
   /* Opens a body for the next node, whose op has bodies, and returns the builder that writes it. In
    * that builder the values 0 .. n - 1 are the arguments of the body, of types in[0 .. n-1]. NULL
    * after a failure. */

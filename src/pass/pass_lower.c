@@ -51,6 +51,11 @@ static const vt_type *type_of(const vt_builder *b, uint32_t value) {
   return lb->gb->b.type(&lb->gb->b, value);
 }
 
+static uint32_t untransposed(const vt_builder *b, uint32_t value, vt_attr_list *out_perm) {
+  const lowering_builder *lb = b->self;
+  return lb->gb->b.untransposed(&lb->gb->b, value, out_perm);
+}
+
 static vt_builder *open_body(vt_builder *b, const vt_type *in, uint32_t n);
 
 static void close_body(vt_builder *body, const uint32_t *out, uint32_t n) {
@@ -65,6 +70,7 @@ static void init_lowering_builder(lowering_builder *lb, vt_graph_builder *gb,
                        .dims = gb->b.dims,
                        .node = lower_node_of_decomposition,
                        .type = type_of,
+                       .untransposed = untransposed,
                        .open = open_body,
                        .close = close_body};
 }

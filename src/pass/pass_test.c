@@ -3,6 +3,7 @@
  * on graphs built by hand. */
 #include "vt_pass.h"
 #include <string.h>
+#include "vt_parse.h"
 #include "vt_test.h"
 
 /* ---- writing graphs ---- */
@@ -394,6 +395,40 @@ static void test_lower_keeps_listed_ops(void) {
   vt_graph_free(g);
 }
 
+/* Checks which value the last operand of the loop is, into which an lstm without biases is
+ * decomposed: its state weight. */
+static void expect_state_weight_of_loop(const char *weight, const char *want) {
+  char text[500];
+  vt_graph *g = NULL, *out = NULL;
+  vt_diag d = {0};
+  (void)snprintf(text, sizeof text,
+                 "volta 1\nmodel m {\n  input x: f32[4, 2, 3]\n  input w: f32[3, 8]\n"
+                 "  input u: f32[8, 2]\n  %s\n  y, _, _ = lstm(x, w, t)\n  output y\n}\n",
+                 weight);
+  CHECK(vt_parse(text, strlen(text), vt_alloc_default(), &g, &d) == VT_OK);
+  if (g == NULL) fprintf(stderr, "  %s\n", d.text);
+  if (g == NULL) exit(1);
+  CHECK(lower_graph(g, NULL, NULL, &out, &d) == VT_OK && count_op(out, VT_OP_loop) == 1);
+  if (out == NULL) exit(1);
+  for (uint32_t i = 0; i < out->n_nodes; i++) {
+    const vt_node *n = &out->nodes[i];
+    char name[16];
+    if (n->op != VT_OP_loop) continue;
+    const uint32_t u = out->operands[n->first_in + n->n_in - 1];
+    CHECK(strcmp(vt_value_name(out, u, name), want) == 0);
+    /* the body transposes the weight exactly if the loop gets what was transposed */
+    CHECK((count_op(n->body[0], VT_OP_transpose) == 1) == (strcmp(want, "u") == 0));
+  }
+  vt_graph_free(out);
+  vt_graph_free(g);
+}
+
+/* A transposed state weight is transposed in the body, where it needs no copy. */
+static void test_lower_moves_transpose_into_loop(void) {
+  expect_state_weight_of_loop("t = transpose(u, perm=[1, 0])", "u");
+  expect_state_weight_of_loop("t = reshape(u, shape=[2, 8])", "t");
+}
+
 static void test_lower_needs_bound_dims(void) {
   vt_graph *g = new_symbolic_graph(), *out;
   vt_diag d = {0};
@@ -543,6 +578,7 @@ int main(void) {
   test_bind_without_symbols();
   test_lower_decomposes_all();
   test_lower_keeps_listed_ops();
+  test_lower_moves_transpose_into_loop();
   test_lower_needs_bound_dims();
   test_init_graph();
   test_init_graph_of_all_initialisers();

@@ -482,7 +482,7 @@ static void test_parse_plans_with_states(void) {
 static void expect_no_store(vt_graph_builder *gb, const char *state) {
   uint64_t none = 0;
   char want[80];
-  const vt_target t = {"test", 0, &none, scratch_of_step};
+  const vt_target t = {"test", 0, &none, scratch_of_step, NULL};
   vt_plan *p = NULL;
   vt_diag d = {0};
   if (gb->g->n_results == 0) vt_graph_add_result(gb, "x", X);
@@ -534,7 +534,7 @@ static void test_too_large_states_are_refused(void) {
   vt_graph_builder gb;
   const int64_t k = (int64_t)1 << 20;
   uint64_t none = 0;
-  const vt_target t = {"test", 0, &none, scratch_of_step};
+  const vt_target t = {"test", 0, &none, scratch_of_step, NULL};
   vt_plan *p = NULL;
   vt_diag d = {0};
   begin_graph(&gb, "large");

@@ -508,6 +508,8 @@ static vt_status verify_class_bytes(const vt_verify *v, const extent_list *list)
   sum[VT_CLASS_TEMP] -= sum[VT_CLASS_OUTPUT]; /* cannot wrap: all results are live at the end */
   sum[VT_CLASS_MODEL_STATE] = sum[VT_CLASS_STATE];
   sum[VT_CLASS_STATE] = 0;
+  if (v->outer == NULL && p->class_bytes[VT_CLASS_KEPT] <= VT_PLAN_MOST_BYTES)
+    sum[VT_CLASS_KEPT] = p->class_bytes[VT_CLASS_KEPT]; /* only the backend knows */
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (p->class_bytes[c] != sum[c])
       return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan takes %llu bytes, not %llu", c,
@@ -562,6 +564,7 @@ static vt_status verify_live_bytes(const vt_verify *v, const extent_list *list) 
     most = live + extra[i];
     at = i;
   }
+  most += v->p->class_bytes[VT_CLASS_KEPT];
   if (v->p->live_bytes == most && v->p->live_step == at) return VT_OK;
   return VT_FAIL(v->d, VT_INTERNAL, "the plan has %llu bytes alive at step %u, not %llu at step %u",
                  (unsigned long long)most, at, (unsigned long long)v->p->live_bytes,

@@ -114,15 +114,16 @@ $ volta run tests/cli/models/anyrows.vt --bind N=3 --in index=$TMP/index.npy --o
 # Parameters.
 $ python3 tests/cli/make_tensors.py $TMP/empty.safetensors
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --params $TMP/empty.safetensors
-! $TMP/empty.safetensors: error: parameter 'w' of model small is missing [name]
+! $TMP/empty.safetensors: error: the weights do not fit model small: missing: 'w' [name]
 ? 2
 $ python3 tests/cli/make_tensors.py $TMP/more.safetensors w=f32[3,2]:1 v=f32[1]:1
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --params $TMP/more.safetensors
-! $TMP/more.safetensors: error: tensor 'v' is not a parameter of model small [name]
+! $TMP/more.safetensors: error: the weights do not fit model small: not parameters: 'v' [name]
+!   help: --ignore-extra accepts tensors that are not parameters
 ? 2
 $ python3 tests/cli/make_tensors.py $TMP/shape.safetensors w=f32[2,3]:1
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --params $TMP/shape.safetensors
-! $TMP/shape.safetensors: error: 'w' is f32[2, 3], the model declares f32[3, 2] [tensor]
+! $TMP/shape.safetensors: error: the weights do not fit model small: of another type: 'w' is f32[2, 3], not f32[3, 2] [tensor]
 ? 3
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --params $TMP/missing.safetensors
 ! volta: error: cannot open $TMP/missing.safetensors: No such file or directory [io]

@@ -89,7 +89,17 @@ flags:
       --seed SEED           Initialise the parameters from this seed. Default:
                             0.
       --params FILE         Read every parameter from this safetensors or npz
-                            file instead.
+                            file instead, or from the shards that this index,
+                            model.safetensors.index.json, names. May be given
+                            more than once.
+      --params-map FILE     Rename the tensors of --params by the rules in this
+                            file, one per line, as in h.*.w = layer.*.weight. *
+                            stands for a part of a name; a rule without a name
+                            drops what it matches.
+      --ignore-extra        Ignore tensors of --params that are not parameters
+                            of the model.
+      --convert-params      Round tensors of f16, bf16 and f64 in --params to
+                            f32 if the model declares that.
       --save-params FILE    Write every parameter to this safetensors file,
                             which --params can read.
       --in NAME=FILE[:KEY]  Read an input from a npy, IDX or CSV file, or from
@@ -170,7 +180,17 @@ flags:
       --seed SEED           Initialise the parameters from this seed. Default:
                             0.
       --params FILE         Read every parameter from this safetensors or npz
-                            file instead.
+                            file instead, or from the shards that this index,
+                            model.safetensors.index.json, names. May be given
+                            more than once.
+      --params-map FILE     Rename the tensors of --params by the rules in this
+                            file, one per line, as in h.*.w = layer.*.weight. *
+                            stands for a part of a name; a rule without a name
+                            drops what it matches.
+      --ignore-extra        Ignore tensors of --params that are not parameters
+                            of the model.
+      --convert-params      Round tensors of f16, bf16 and f64 in --params to
+                            f32 if the model declares that.
       --in NAME=FILE[:KEY]  Read an input from a npy, IDX or CSV file, or from
                             the tensor of the same name in a npz or safetensors
                             file. FILE:KEY reads the tensor, or the column of a
