@@ -620,6 +620,14 @@ static vt_status add_broadcast(const layer_call *c, uint32_t x, const int64_t *d
   return add_node(c, VT_OP_broadcast, &x, 1, &attrs, out);
 }
 
+/* Names a value of the layer, for messages about its node. */
+static vt_status name_part(const layer_call *c, const char *part, uint32_t value) {
+  char name[VT_NAME_MAX + 1];
+  VT_TRY(vt_scope_full_name(c->p, &c->at, c->name, part, name));
+  vt_graph_name_value(c->p->gb, value, name);
+  return vt_parse_check_builder(c->p, &c->at);
+}
+
 /* Adds the first position of the run. It is p, read through a gather from 0 .. S-T, which fails
  * unless all T positions are in the cache. Everything that is written depends on it, and it reads
  * the state p itself, so that a run with too many positions fails before it changes a state. */
@@ -633,7 +641,9 @@ static vt_status add_first_position(const layer_call *c, const attention_args *a
     return VT_FAIL_AT(p, &c->at, VT_VERIFY, "a cache of %lld positions for %lld in one run",
                       (long long)a->cache, (long long)c->type.dim[1]);
   VT_TRY(add_iota(c, spare, 1, &in[0]));
-  return add_node(c, VT_OP_gather, in, 2, NULL, out);
+  VT_TRY(name_part(c, ".room", in[0]));
+  VT_TRY(add_node(c, VT_OP_gather, in, 2, NULL, out));
+  return name_part(c, ".position", *out);
 }
 
 static vt_status begin_cache(const layer_call *c, int64_t kv_heads, int64_t d, kv_cache *k) {
