@@ -136,6 +136,11 @@ vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n, vt_d
   return s;
 }
 
+int vt_folder_is_at(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* ---- reading in parts --------------------------------------------------------------------- */
 
 vt_source vt_source_from_memory(const void *p, size_t n) {

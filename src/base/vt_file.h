@@ -29,6 +29,9 @@ void vt_file_done(vt_file *f);
 vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n,
                        vt_diag *d) VT_NODISCARD;
 
+/* 1 if `path` is a folder. */
+int vt_folder_is_at(const char *path);
+
 /* The state of a file that reveals a later change. */
 typedef struct vt_file_state {
   int64_t written[2]; /* time of the last write to the content: seconds, nanoseconds */
