@@ -30,6 +30,8 @@ static int is_plan(const char *name) {
 
 static vt_status parse_model(vt_bundle *b, const vt_file *f, vt_diag *d) {
   VT_TRY(vt_model_parse((const char *)f->data, f->size, &b->a, &b->model, d));
+  b->text = vt_arena_string(&b->files.arena, (const char *)f->data, f->size);
+  if (b->text == NULL) return fail_no_memory(d);
   if (memcmp(&b->model->hash, &b->files.manifest.model, sizeof b->model->hash) == 0) return VT_OK;
   return VT_FAIL(d, VT_FORMAT, "%s: the model does not have the hash that the manifest says",
                  b->files.path);
@@ -55,7 +57,7 @@ static vt_status open_bundle(vt_bundle *b, const char *path, vt_diag *d) {
   if (b->plans_used == NULL) return fail_no_memory(d);
   atomic_init(b->plans_used, 0);
   VT_TRY(vt_bundle_files_open(path, b->a, &b->files, d));
-  const vt_bundle_manifest *m = &b->files.manifest;
+  const vt_manifest *m = &b->files.manifest;
   if (m->numerics != VT_NUMERICS_VERSION)
     return VT_FAIL(d, VT_UNSUPPORTED,
                    "%s is for version %u of the numerics; this library has version %u, which may "
@@ -98,6 +100,7 @@ void vt_bundle_free(vt_bundle *b) {
 const vt_model *vt_bundle_model(const vt_bundle *b) { return b != NULL ? b->model : NULL; }
 vt_weights *vt_bundle_weights(const vt_bundle *b) { return b != NULL ? b->weights : NULL; }
 const char *vt_bundle_manifest(const vt_bundle *b) { return b != NULL ? b->files.text : NULL; }
+const char *vt_bundle_text(const vt_bundle *b) { return b != NULL ? b->text : NULL; }
 uint32_t vt_bundle_plans(const vt_bundle *b) { return b != NULL ? b->n_plans : 0; }
 
 uint64_t vt_bundle_plans_used(const vt_bundle *b) {
@@ -191,7 +194,7 @@ static vt_status check_state(const vt_bundle *b, vt_diag *d) {
 vt_status vt_bundle_check(const vt_bundle *b, vt_diag *d) {
   vt_diag_clear(d);
   if (b == NULL) return VT_FAIL(d, VT_USAGE, "the bundle is NULL");
-  const vt_bundle_manifest *m = &b->files.manifest;
+  const vt_manifest *m = &b->files.manifest;
   for (uint32_t i = 0; i < m->n_files; i++)
     VT_TRY(vt_bundle_files_check(&b->files, &m->files[i], d));
   VT_TRY(check_weights_digest(b, d));

@@ -10,6 +10,7 @@ struct vt_bundle {
   vt_alloc a;
   vt_bundle_files files;
   vt_model *model;
+  const char *text; /* of the model, as it is in the file */
   vt_weights *weights;
   uint32_t n_plans;
   atomic_ullong *plans_used; /* apart from the bundle, which is const to those that count */

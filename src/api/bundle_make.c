@@ -19,7 +19,7 @@ typedef struct maker {
   vt_arena arena;
   vt_model *model; /* of the text */
   vt_bundle_writer w;
-  vt_bundle_manifest manifest;
+  vt_manifest manifest;
 } maker;
 
 /* ---- the model and the options ---- */
@@ -253,7 +253,7 @@ static vt_status write_files(maker *k, vt_diag *d) {
 }
 
 static vt_status make_bundle(maker *k, const char *path, vt_diag *d) {
-  vt_bundle_manifest *m = &k->manifest;
+  vt_manifest *m = &k->manifest;
   VT_TRY(vt_model_parse(k->c.model, k->c.model_bytes, &k->a, &k->model, d));
   VT_TRY(check_weights(k, d));
   VT_TRY(vt_bundle_pairs_copy(k->c.metadata, k->c.n_metadata, "metadata", &k->arena, &m->metadata,

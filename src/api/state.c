@@ -198,7 +198,7 @@ static vt_status compute_first_values(vt_state *s, uint64_t seed, vt_diag *d) {
   vt_pass_list list;
   vt_pipeline init;
   VT_TRY(vt_pass_list_parse(NULL, &list, d));
-  const vt_pipeline_request r = {s->init, &list, &o, NULL, dev};
+  const vt_pipeline_request r = {.g = s->init, .list = &list, .passes = &o, .dev = dev};
   VT_TRY(vt_pipeline_build(&init, &r, d));
   const vt_status status = run_initialisers(s, &init, seed, d);
   vt_pipeline_done(&init);

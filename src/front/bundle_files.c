@@ -19,7 +19,7 @@ static vt_status fail_no_memory(vt_diag *d) {
 
 static int by_name(const char *name, const vt_bundle_file *f) { return strcmp(name, f->name); }
 
-static vt_bundle_file *find(const vt_bundle_manifest *m, const char *name) {
+static vt_bundle_file *find(const vt_manifest *m, const char *name) {
   uint32_t begin = 0, end = m->n_files;
   while (begin < end) {
     const uint32_t middle = begin + (end - begin) / 2;
@@ -58,7 +58,7 @@ static vt_status parse_manifest(vt_bundle_files *b, const vt_file *f, vt_diag *d
   b->text = text;
   if (memchr(text, 0, n) != NULL)
     return VT_FAIL(d, VT_FORMAT, "the manifest is not a text: it has a zero byte");
-  return vt_bundle_manifest_parse(work, n, &b->arena, &b->manifest, d);
+  return vt_manifest_parse(work, n, &b->arena, &b->manifest, d);
 }
 
 static vt_status read_manifest(vt_bundle_files *b, const vt_source *src, vt_diag *d) {
@@ -124,7 +124,7 @@ static vt_status open_in_folder(vt_bundle_files *b, int folder, const char *name
 }
 
 /* 1 if the manifest lists a file in the folder `name` of the bundle. */
-static int has_folder(const vt_bundle_manifest *m, const char *name) {
+static int has_folder(const vt_manifest *m, const char *name) {
   const size_t n = strlen(name);
   for (uint32_t i = 0; i < m->n_files; i++)
     if (strncmp(m->files[i].name, name, n) == 0 && m->files[i].name[n] == '/') return 1;
@@ -165,7 +165,7 @@ static vt_status check_listed(const vt_bundle_files *b, int folder, const char *
 }
 
 static vt_status open_files_in_folder(vt_bundle_files *b, int folder, vt_diag *d) {
-  vt_bundle_manifest *m = &b->manifest;
+  vt_manifest *m = &b->manifest;
   for (uint32_t i = 0; i < m->n_files; i++) {
     VT_TRY(open_in_folder(b, folder, m->files[i].name, &m->files[i].src, d));
     m->files[i].found = 1;

@@ -72,7 +72,7 @@ enum { N_MEMBERS = sizeof members / sizeof *members, SIZE = 1, BLAKE2B = 2 };
 typedef struct parser {
   vt_json j;
   vt_arena *arena;
-  vt_bundle_manifest m;
+  vt_manifest m;
   uint32_t cap_files, cap_metadata, cap_digests;
   int seen; /* bits of the members so far */
 } parser;
@@ -253,7 +253,7 @@ static vt_status sort_parsed_pairs(vt_bundle_pair *list, uint32_t n, vt_alloc a,
 }
 
 static vt_status sort_lists(parser *p, vt_diag *d) {
-  vt_bundle_manifest *m = &p->m;
+  vt_manifest *m = &p->m;
   VT_TRY(sort_parsed_pairs(m->metadata, m->n_metadata, p->arena->a, d));
   VT_TRY(sort_parsed_pairs(m->digests, m->n_digests, p->arena->a, d));
   if (m->n_files != 0 &&
@@ -265,7 +265,7 @@ static vt_status sort_lists(parser *p, vt_diag *d) {
   return VT_OK;
 }
 
-vt_status vt_bundle_manifest_parse(char *text, size_t n, vt_arena *arena, vt_bundle_manifest *out,
+vt_status vt_manifest_parse(char *text, size_t n, vt_arena *arena, vt_manifest *out,
                                    vt_diag *d) {
   parser p = {.j = {.text = text, .n = n, .name = "the manifest", .d = d}, .arena = arena};
   VT_TRY(parse_members(&p));
@@ -362,7 +362,7 @@ static void print_pairs(vt_text *t, const char *name, const vt_bundle_pair *list
   vt_text_add(t, "%s},\n", n != 0 ? "\n  " : "");
 }
 
-static void print_files(vt_text *t, const vt_bundle_manifest *m) {
+static void print_files(vt_text *t, const vt_manifest *m) {
   vt_text_add(t, "  \"files\": {");
   for (uint32_t i = 0; i < m->n_files; i++) {
     vt_text_add(t, "%s\n    ", i != 0 ? "," : "");
@@ -374,7 +374,7 @@ static void print_files(vt_text *t, const vt_bundle_manifest *m) {
   vt_text_add(t, "%s},\n", m->n_files != 0 ? "\n  " : "");
 }
 
-void vt_bundle_manifest_print(const vt_bundle_manifest *m, vt_text *out) {
+void vt_manifest_print(const vt_manifest *m, vt_text *out) {
   vt_text_add(out, "{\n");
   print_pairs(out, "digests", m->digests, m->n_digests);
   print_files(out, m);

@@ -187,7 +187,7 @@ static int by_name(const void *a, const void *b, const void *context) {
   return strcmp(((const vt_bundle_file *)a)->name, ((const vt_bundle_file *)b)->name);
 }
 
-static vt_status write_manifest(vt_bundle_writer *w, vt_bundle_manifest *m, vt_diag *d) {
+static vt_status write_manifest(vt_bundle_writer *w, vt_manifest *m, vt_diag *d) {
   vt_text text;
   m->files = w->files;
   m->n_files = w->n_files;
@@ -195,7 +195,7 @@ static vt_status write_manifest(vt_bundle_writer *w, vt_bundle_manifest *m, vt_d
       vt_sort(w->files, w->n_files, sizeof *w->files, by_name, NULL, w->a) != VT_OK)
     return fail_no_memory(d);
   vt_text_init(&text, w->a);
-  vt_bundle_manifest_print(m, &text);
+  vt_manifest_print(m, &text);
   vt_status s = vt_text_status(&text) == VT_OK ? VT_OK : fail_no_memory(d);
   if (s == VT_OK && text.n > VT_BUNDLE_MANIFEST_LIMIT)
     s = VT_FAIL(d, VT_LIMIT, "the metadata is too long: a manifest has at most %d bytes",
@@ -215,7 +215,7 @@ static vt_status commit_zip(vt_bundle_writer *w, vt_diag *d) {
   return vt_staging_publish_file(&w->staging, zip_name, d);
 }
 
-vt_status vt_bundle_writer_commit(vt_bundle_writer *w, vt_bundle_manifest *m, vt_diag *d) {
+vt_status vt_bundle_writer_commit(vt_bundle_writer *w, vt_manifest *m, vt_diag *d) {
   if (w->n_files > VT_BUNDLE_FILES_MAX)
     return VT_FAIL(d, VT_LIMIT, "a bundle has at most %d files", VT_BUNDLE_FILES_MAX);
   VT_TRY(write_manifest(w, m, d));

@@ -43,20 +43,20 @@ typedef struct vt_bundle_file {
   uint32_t crc, found; /* CRC-32 in the directory of the zip; 1: the file is there */
 } vt_bundle_file;
 
-typedef struct vt_bundle_manifest {
+typedef struct vt_manifest {
   uint32_t numerics;         /* numerics version that the digests are of */
   vt_hash256 model, weights; /* hash of the model's graph, digest of the weights */
   vt_bundle_file *files;     /* in ascending order of their names */
   vt_bundle_pair *metadata, *digests; /* in ascending order of their keys */
   uint32_t n_files, n_metadata, n_digests;
-} vt_bundle_manifest;
+} vt_manifest;
 
 /* Parses the text of a manifest, which is changed, because strings are unescaped in place; the
  * lists are in `arena`. */
-vt_status vt_bundle_manifest_parse(char *text, size_t n, vt_arena *arena, vt_bundle_manifest *out,
+vt_status vt_manifest_parse(char *text, size_t n, vt_arena *arena, vt_manifest *out,
                                    vt_diag *d) VT_NODISCARD;
 /* Prints a manifest whose lists are sorted, with the members in ascending order of their names. */
-void vt_bundle_manifest_print(const vt_bundle_manifest *m, vt_text *out);
+void vt_manifest_print(const vt_manifest *m, vt_text *out);
 /* Copies pairs to `arena` in ascending order of their keys. VT_USAGE for two equal keys, or for a
  * text that is not UTF-8 or too long. `what` is "metadata" or "digest"; the value of a digest must
  * be 64 hexadecimal digits, and is copied in lower case. */
@@ -73,7 +73,7 @@ typedef struct vt_bundle_files {
   vt_arena arena;   /* owns the names and lists */
   const char *path; /* of the bundle */
   int is_zip;
-  vt_bundle_manifest manifest;
+  vt_manifest manifest;
   const char *text; /* of the manifest */
 } vt_bundle_files;
 
@@ -121,7 +121,7 @@ vt_status vt_bundle_writer_add(vt_bundle_writer *w, const void *p, size_t n,
                                vt_diag *d) VT_NODISCARD;
 vt_status vt_bundle_writer_end(vt_bundle_writer *w, vt_diag *d) VT_NODISCARD;
 /* Writes the manifest, whose list of files is filled in, and puts the bundle in place. */
-vt_status vt_bundle_writer_commit(vt_bundle_writer *w, vt_bundle_manifest *m,
+vt_status vt_bundle_writer_commit(vt_bundle_writer *w, vt_manifest *m,
                                   vt_diag *d) VT_NODISCARD;
 /* Removes what was not committed. */
 void vt_bundle_writer_close(vt_bundle_writer *w);
