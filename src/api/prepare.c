@@ -4,6 +4,7 @@
 #include "prepare.h"
 #include <stdio.h>
 #include <string.h>
+#include "bundle.h"
 #include "cache.h"
 #include "certificate.h"
 #include "environment.h"
@@ -67,10 +68,10 @@ typedef struct request {
   int flags; /* VT_PREPARE_* */
 } request;
 
-/* Runs the passes and plans, through the cache if the options have one. */
+/* Runs the passes and plans, through the cache and the bundle if the options have them. */
 static vt_status run_passes_and_plan(const request *r, const vt_pipeline_request *plan,
                                      vt_pipeline *line, vt_diag *d) {
-  if (r->o.cache == NULL) return vt_pipeline_plan(line, plan, d);
+  if (r->o.cache == NULL && plan->bundle == NULL) return vt_pipeline_plan(line, plan, d);
   vt_text key;
   vt_text_init(&key, r->a);
   vt_status s = vt_plan_key(r->m, plan->list, plan->passes, plan->plan, plan->dev, &key, d);
@@ -95,7 +96,9 @@ static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line,
   VT_TRY(parse_schedule(r->o.schedule, &options.schedule, d));
   VT_TRY(parse_state_mode(r->o.state_mode, &options.safe_state, d));
   VT_TRY(parse_streamed_params(r->o.stream, scratch, &options, d));
-  const vt_pipeline_request plan = {r->m->g, &list, &passes, &options, dev};
+  const vt_bundle *plans = vt_bundle_plans(r->o.bundle) != 0 ? r->o.bundle : NULL;
+  const vt_pipeline_request plan = {
+      r->m->g, &list, &passes, &options, dev, plans, r->opening.note, r->opening.note_user};
   const vt_status s = run_passes_and_plan(r, &plan, line, d);
   return s == VT_LIMIT ? vt_pass_blame_bindings(&passes, s, d) : s;
 }
@@ -269,7 +272,8 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int fla
     return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
   request r = {.m = m, .o = *o, .a = a, .flags = flags};
   vt_diag why = {0};
-  if (o->weights != NULL) VT_TRY(vt_weights_check(o->weights, m, d));
+  VT_TRY(vt_bundle_options(m, &r.o, d));
+  if (r.o.weights != NULL) VT_TRY(vt_weights_check(r.o.weights, m, d));
   VT_TRY(read_and_check_policy(o->policy, &terms->policy, d));
   VT_TRY(read_device_options(o, &terms->policy, &r.opening, d));
   if (is_backend_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;

@@ -4,6 +4,7 @@
 #ifndef CLI_PLAN_H
 #define CLI_PLAN_H
 #include "cli_bind.h"
+#include "cli_model.h"
 
 /* ---- flags on planning (cli_planning.c) ---- */
 
@@ -50,7 +51,7 @@ void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]); /* "1.5 MiB", "512 
 /* A model and the flags of `volta plan`. */
 typedef struct cli_plan_job {
   const char *path, *backend, *passes; /* as the user wrote them */
-  vt_model *model;
+  cli_model source;                    /* what `path` names */
   cli_bind bind;
   cli_planning how; /* flags on planning */
   vt_cache *cache;  /* cache of plans; NULL: no cache */
