@@ -683,7 +683,7 @@ static void test_unsafe_order_is_refused(void) {
   CHECK(vt_plan_first_safe_store(p) == 2 && vt_plan_verify(p, NULL) == VT_OK);
   swap_steps(p, 2); /* two stores may be swapped */
   CHECK(vt_verify_schedule(p, NULL) == VT_OK);
-  swap_steps(p, 1); /* a store before a step that is none */
+  swap_steps(p, 1); /* a store before another step */
   expect_refused(p, vt_verify_schedule, "does not store them last");
   p->safe_state = 0;
   CHECK(vt_verify_schedule(p, NULL) == VT_OK);
