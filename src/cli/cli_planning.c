@@ -60,23 +60,31 @@ static const char *named_backend(const char *flag) {
   return variable != NULL && variable[0] != '\0' ? variable : NULL;
 }
 
-/* The backend auto with --fallback none is refused, because auto itself falls back to the CPU. */
-static vt_status refuse_auto_without_fallback(const char *flag, cli_error *e) {
-  const char *named = named_backend(flag);
-  if (named != NULL && strcmp(named, "auto") != 0) return VT_OK;
+/* 1 if the backend of the verb is auto, because it is named or because none is. */
+static int is_backend_auto(const cli_args *a) {
+  if (!cli_verb_accepts_flag(a, "backend")) return 0;
+  const char *named = named_backend(cli_flag_value(a, "backend"));
+  return named == NULL || strcmp(named, "auto") == 0;
+}
+
+static vt_status refuse_auto_without_fallback(const cli_args *a, cli_error *e) {
+  const int named = named_backend(cli_flag_value(a, "backend")) != NULL;
   const vt_status s =
       VT_FAIL(&e->diag, VT_USAGE, "--backend auto%s and --fallback none contradict each other",
-              named == NULL ? ", which is the default," : "");
+              named ? "" : ", which is the default,");
   cli_set_hint(e, "name a backend, as in --backend gpu");
   return s;
 }
 
+/* The backend auto itself falls back to the CPU. */
 static vt_status parse_policy(const cli_args *a, vt_policy *out, cli_error *e) {
   const char *fallback = flag_value_if_accepted(a, "fallback");
-  if (fallback != NULL && strcmp(fallback, "none") == 0)
-    VT_TRY(refuse_auto_without_fallback(flag_value_if_accepted(a, "backend"), e));
+  const int is_auto = is_backend_auto(a);
+  if (is_auto && fallback != NULL && strcmp(fallback, "none") == 0)
+    return refuse_auto_without_fallback(a, e);
   if (cli_flag_value(a, "allow-unadmitted") != NULL) out->admission = VT_ADMISSION_WAIVED;
   if (flag_value_if_accepted(a, "untried") != NULL) out->capabilities = VT_CAPABILITIES_BELIEVED;
+  if (is_auto) out->fallback = VT_FALLBACK_CPU;
   if (fallback == NULL || strcmp(fallback, "none") == 0) return VT_OK;
   out->fallback = VT_FALLBACK_CPU;
   if (strcmp(fallback, "cpu") == 0) return VT_OK;
