@@ -257,7 +257,7 @@ typedef struct vt_options {
   /* The backend: "reference" or "reference:1" for device 1; "cpu" or "gpu" for the first device of
    * that kind; "auto" for the first GPU, or the CPU if there is no GPU; or the path of a plug-in,
    * which must contain a slash: "./libfoo.so", "./libfoo.so:1". NULL means VOLTA_BACKEND if it is
-   * set, else "reference". */
+   * set, else "auto". The choice changes no bit of a result. */
   const char *backend;
   const vt_alloc *alloc; /* allocator for host memory; NULL: the C library's */
   /* Called during long work with its progress: `what` is "parameters" or "run", `done` of `total`
