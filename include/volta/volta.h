@@ -145,14 +145,14 @@ VT_API vt_status vt_weights_check(const vt_weights *w, const vt_model *m, vt_dia
  * program for single tokens continue each other without a copy through the host. One thread at a
  * time may use a state, in a run or in a call below; a second one gets VT_USAGE.
  *
- * If a run fails after its first step, the states that it writes are lost: they cannot be read or
- * used by a run until each of them is set, reset or loaded. See docs/state.md. */
+ * If a run fails after it has begun to write states, they are lost: they cannot be read or used by
+ * a run until each of them is set, reset or loaded. See docs/state.md. */
 typedef struct vt_state vt_state;
 struct vt_options;
 
 /* Makes the state of a model on the device that the options name and gives it its first values: the
- * initialisers' with `seed`, or those of o->weights for the states that are in them. Of the
- * bindings only those that the declarations of states use must be given; `o` is not kept. */
+ * initialisers' with `seed`, or those of o->weights for the states that are in them. The bindings
+ * must have the dimensions that declarations of states use; others are ignored. */
 VT_API vt_status vt_state_new(const vt_model *m, const struct vt_options *o, uint64_t seed,
                               vt_state **out_state, vt_diag *d) VT_NODISCARD;
 /* Frees the state when no program uses it any more. */
@@ -196,14 +196,14 @@ VT_API void vt_bundle_free(vt_bundle *b);
 /* The model and the weights, owned by the bundle; see vt_weights_retain. */
 VT_API const vt_model *vt_bundle_model(const vt_bundle *b);
 VT_API vt_weights *vt_bundle_weights(const vt_bundle *b);
-/* The text of the model as it is in the bundle, and of manifest.json, which also lists metadata and published digests. */
+/* The text of the model as it is in the bundle, and of manifest.json, which also lists metadata and
+ * published digests. */
 VT_API const char *vt_bundle_text(const vt_bundle *b);
 VT_API const char *vt_bundle_manifest(const vt_bundle *b);
 /* 1 if the bundle has first values of the states; vt_bundle_load_state gives them to a state of its
  * model, as vt_state_load does. vt_state_new does that itself if its options have the bundle. */
 VT_API int vt_bundle_has_state(const vt_bundle *b);
-VT_API vt_status vt_bundle_load_state(const vt_bundle *b, vt_state *s,
-                                      vt_diag *d) VT_NODISCARD;
+VT_API vt_status vt_bundle_load_state(const vt_bundle *b, vt_state *s, vt_diag *d) VT_NODISCARD;
 /* Reads all content and compares it with the manifest: the hash of each file, and the digest of the
  * weights. Tensors of the state must be states of the model. */
 VT_API vt_status vt_bundle_check(const vt_bundle *b, vt_diag *d) VT_NODISCARD;
@@ -301,9 +301,9 @@ typedef struct vt_options {
   /* The state that runs use; NULL: the program makes one of its own, with seed 0, if the model has
    * states. vt_program_set_state replaces it. */
   vt_state *state;
-  /* What a failed run leaves: "in_place" (the default, NULL) writes states as early as it can, and
-   * a run that fails loses them; "safe" keeps a second copy of the states that change, writes them
-   * after all other steps, and leaves them as they were if a run fails. */
+  /* How a failed run leaves states: "in_place" (the default, NULL) writes states as early as it
+   * can, and a run that fails loses them; "safe" keeps a second copy of the states that change,
+   * writes them after all other steps, and leaves them as they were if a run fails. */
   const char *state_mode;
   /* The bundle that the model is from: vt_bundle_model(bundle). It gives the weights, unless
    * `weights` is set; the first values of the state, unless `state` is set; and the plan, if it has
