@@ -405,6 +405,7 @@ typedef struct vt_run_info {
   uint64_t to_device, from_device, copies_to_device, copies_from_device;
   uint64_t allocations; /* allocations by library and backend during the run; 0 after the first */
   uint64_t timed;       /* steps that have a time; 0 unless vt_options.measure is 1 */
+  uint64_t bytes_state; /* memory of the plan for states */
 } vt_run_info;
 VT_API void vt_program_info(const vt_program *p, vt_run_info *out);
 

@@ -133,7 +133,7 @@ $ volta run examples/lstm.vt --bind B=2,T=3 --random-inputs 1 --digest
 # Memory classes and flags of a plan are those of the run.
 $ volta run examples/mlp.vt --backend reference --bind B=4 --random-inputs 1 --json --schedule memory --stream w1,b1 --memory-budget 2MB | python3 -c "import json, sys; r = json.load(sys.stdin); print({k: v for k, v in r['plan'].items() if len(str(v)) < 64}); print({k: v for k, v in r['cost'].items() if k != 'wall_ns'})"
 {'schedule': 'memory', 'stream': 'w1,b1', 'memory_budget': 2000000}
-{'steps': 5, 'bytes_input': 12544, 'bytes_param': 10240, 'bytes_temp': 807936, 'bytes_output': 256}
+{'steps': 5, 'bytes_input': 12544, 'bytes_param': 10240, 'bytes_temp': 807936, 'bytes_output': 256, 'bytes_state': 0}
 $ volta plan examples/mlp.vt --backend reference --bind B=4 --json --schedule memory --stream w1,b1 --memory-budget 2MB | grep -E 'memory_budget|fits|host_input|parameter|temporary|output'
   "memory_budget": 2000000,
   "fits": true,
