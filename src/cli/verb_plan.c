@@ -36,7 +36,8 @@ double cli_peak_to_live_ratio(const vt_plan_info *i) {
 
 uint64_t cli_class_bytes(const vt_plan_info *i, uint32_t class) {
   const uint32_t listed = sizeof i->bytes / sizeof *i->bytes;
-  return class < listed ? i->bytes[class] : class == listed ? i->bytes_state : 0;
+  if (class < listed) return i->bytes[class];
+  return class == listed ? i->bytes_state : class == listed + 1 ? i->bytes_backend : 0;
 }
 
 /* ---- alternatives to suggest if the budget is not met ---- */

@@ -860,6 +860,58 @@ static void test_safe_stores_are_a_segment(void) {
   vt_graph_free(g);
 }
 
+/* The state a gets -x, the state f the param w, the state b gets x. */
+static vt_graph *graph_with_stored_param(void) {
+  vt_graph_builder gb;
+  vt_graph *g = NULL;
+  const vt_type row = {VT_DTYPE_F32, 1, {4}};
+  static const char *const names[] = {"x", "w", "a", "f", "b"};
+  static const uint32_t kinds[] = {VT_PORT_INPUT, VT_PORT_PARAM, VT_PORT_STATE, VT_PORT_STATE,
+                                   VT_PORT_STATE};
+  CHECK(vt_graph_begin(&gb, "stored", vt_alloc_default(), NULL) == VT_OK);
+  for (uint32_t i = 0; i < 5; i++) {
+    const vt_init_info *zeros = vt_init_find("zeros");
+    vt_port p = {.name = names[i], .kind = kinds[i]};
+    if (i > 0) p.init = zeros->number;
+    if (i > 0) p.init_attrs = zeros->attrs->defaults;
+    vt_graph_add_port(&gb, &p, &row);
+  }
+  const uint32_t less = vt_build1(&gb.b, VT_OP_neg, 0);
+  vt_graph_add_result(&gb, "y", less);
+  vt_graph_set_next(&gb, 2, vt_build_reshape(&gb.b, less, 1, row.dim));
+  vt_graph_set_next(&gb, 3, vt_build_reshape(&gb.b, 1, 1, row.dim));
+  vt_graph_set_next(&gb, 4, vt_build_reshape(&gb.b, 0, 1, row.dim));
+  CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
+  if (g == NULL) exit(1);
+  return g;
+}
+
+/* Safe stores begin a segment, and so does a step that reads a streamed parameter, which here is
+ * one of the stores but not the first. */
+static void test_segments_of_safe_stores_and_uploads(void) {
+  const char *all = "*";
+  for (uint32_t k = 0; k < 4; k++) {
+    const vt_plan_options o = {.safe_state = k & 1, .n_stream = k >> 1, .stream = &all};
+    vt_graph *g = graph_with_stored_param();
+    vt_device *dev = NULL;
+    vt_plan *p = NULL;
+    vt_exec *x = NULL;
+    reset_fake();
+    fake.inside = 1;
+    CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
+    const vt_target target = vt_device_target(dev);
+    CHECK(vt_plan_build(g, &o, &target, vt_alloc_default(), &p, NULL) == VT_OK);
+    CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_OK && p->n_steps == 4);
+    static const uint64_t last[4] = {4, 3, 2, 2}; /* steps of the last segment */
+    CHECK(fake.calls[BUILD] == 1 + (k & 1) + (k >> 1) && fake.built_steps == last[k]);
+    vt_exec_free(x);
+    vt_plan_free(p);
+    vt_device_close(dev);
+    fake.inside = 0;
+    vt_graph_free(g);
+  }
+}
+
 /* The bytes of states are in the arena STATE, and in the message about memory. */
 static void test_states_need_memory(void) {
   const vt_plan_options o = {0};
@@ -871,6 +923,14 @@ static void test_states_need_memory(void) {
   CHECK(strcmp(d.text,
                "the program needs 2048 bytes (host_input 512, output 256, state 1280) on 'fake:0', "
                "which has 100 left") == 0);
+  reset_fake();
+  fake.caps.updates_in_place = 1;
+  fake.caps.memory = 5000;
+  fake.failing_call = BUILD;
+  fake.status = VT_NOMEM;
+  d = (vt_diag){0};
+  CHECK(open_states(&o, &d) == VT_NOMEM);
+  CHECK(strcmp(d.hint, "its tensors need 2048 more bytes, and 'fake:0' has 5000 left") == 0);
 }
 
 /* Each allocation fails in turn: VT_NOMEM with a message, and everything is freed. */
@@ -916,6 +976,7 @@ int main(void) {
   test_backends_share_core_digest();
   test_updates_in_place_must_be_declared();
   test_safe_stores_are_a_segment();
+  test_segments_of_safe_stores_and_uploads();
   test_states_need_memory();
   test_session_out_of_memory();
   TEST_DONE();

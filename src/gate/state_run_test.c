@@ -11,8 +11,8 @@
 enum { N = 96, RUNS = 5 };
 /* Its ports. `sum` is written in place; `last` gets x; `a` and `b` are swapped; `late` is read once
  * more after its next value is computed, and that value depends on an index; `from` gets a param;
- * `kept` does not change; `turned` is transposed in every run. */
-enum { X, INDEX, PARAM, SUM, LAST, A, B, LATE, FROM, KEPT, TURNED, N_PORTS };
+ * `kept` does not change; `transposed` is transposed in every run. */
+enum { X, INDEX, PARAM, SUM, LAST, A, B, LATE, FROM, KEPT, TRANSPOSED, N_PORTS };
 enum { FIRST_STATE = SUM };
 
 static uint32_t add_port(vt_graph_builder *gb, const char *name, uint32_t kind, vt_type type) {
@@ -34,8 +34,8 @@ static vt_graph *state_graph(uint32_t out_results[4]) {
   vt_builder *b = &gb.b;
   vt_graph *g = NULL;
   const vt_type row = {VT_DTYPE_F32, 1, {N}}, square = {VT_DTYPE_F32, 2, {8, 8}};
-  static const char *const names[N_PORTS] = {"x", "index", "param", "sum",  "last",  "a",
-                                             "b", "late",  "from",  "kept", "turned"};
+  static const char *const names[N_PORTS] = {"x", "index", "param", "sum",  "last",      "a",
+                                             "b", "late",  "from",  "kept", "transposed"};
   const vt_attr_perm swap = {.size = sizeof swap, .perm = {.n = 2, .v = {1, 0}}};
   const vt_attr_gather first = {.size = sizeof first};
   CHECK(vt_graph_begin(&gb, "states", vt_alloc_default(), NULL) == VT_OK);
@@ -44,16 +44,16 @@ static vt_graph *state_graph(uint32_t out_results[4]) {
              i < PARAM    ? VT_PORT_INPUT
              : i == PARAM ? VT_PORT_PARAM
                           : VT_PORT_STATE,
-             i == TURNED  ? square
-             : i == INDEX ? (vt_type){VT_DTYPE_I64, 1, {N}}
-                          : row);
+             i == TRANSPOSED ? square
+             : i == INDEX    ? (vt_type){VT_DTYPE_I64, 1, {N}}
+                             : row);
   const uint32_t late =
       vt_build2(b, VT_OP_add, LATE, b->node(b, VT_OP_gather, (uint32_t[]){X, INDEX}, 2, &first));
   const uint32_t sum = vt_build2(b, VT_OP_add, SUM, X);
   out_results[0] = vt_build1(b, VT_OP_neg, sum);
   out_results[1] = vt_build2(b, VT_OP_sub, LATE, A);
   out_results[2] = vt_build2(b, VT_OP_add, KEPT, B);
-  const uint32_t turned = b->node(b, VT_OP_transpose, &(uint32_t){TURNED}, 1, &swap);
+  const uint32_t transposed = b->node(b, VT_OP_transpose, &(uint32_t){TRANSPOSED}, 1, &swap);
   const uint32_t a = vt_build_reshape(b, B, 1, row.dim), c = vt_build_reshape(b, A, 1, row.dim);
   out_results[3] = a; /* the old value of b */
   for (uint32_t i = 0; i < 4; i++) {
@@ -67,7 +67,7 @@ static vt_graph *state_graph(uint32_t out_results[4]) {
   store(&gb, B, c);
   store(&gb, LATE, late);
   store(&gb, FROM, PARAM);
-  store(&gb, TURNED, turned);
+  store(&gb, TRANSPOSED, transposed);
   CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
   if (g == NULL) exit(1); /* the tests cannot go on without a graph */
   return g;
@@ -93,9 +93,9 @@ static void set_inputs(values *v, int run) {
 }
 
 static void compute_run(values *v) {
-  float turned[64];
-  for (int i = 0; i < 64; i++) turned[i] = v->port[TURNED][i % 8 * 8 + i / 8];
-  memcpy(v->port[TURNED], turned, sizeof turned);
+  float transposed[64];
+  for (int i = 0; i < 64; i++) transposed[i] = v->port[TRANSPOSED][i % 8 * 8 + i / 8];
+  memcpy(v->port[TRANSPOSED], transposed, sizeof transposed);
   for (int i = 0; i < N; i++) {
     const float a = v->port[A][i], b = v->port[B][i];
     v->result[1][i] = v->port[LATE][i] - a;

@@ -276,6 +276,53 @@ static void test_scatters_in_place(void) {
   }
 }
 
+/* The state is read, and its next value is given, through reshapes, as a decomposed scatter does.
+ */
+static void test_reshaped_values_in_place(void) {
+  static const int64_t flat[1] = {256}, slices[3] = {1, 64, 4};
+  vt_graph_builder gb;
+  begin_square(&gb);
+  const uint32_t line = vt_build_reshape(&gb.b, K, 1, flat);
+  const uint32_t w = vt_build1(&gb.b, VT_OP_neg, line);
+  const uint32_t v = vt_build_reshape(&gb.b, w, 2, square.dim);
+  vt_graph_add_result(&gb, "x", X);
+  add_store_node(&gb, K, v);
+  vt_graph *g = freeze_or_exit(&gb);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  check_buffer(p, w, VT_PLACE_OVER, K, VT_CLASS_MODEL_STATE, 0, 1, 0);
+  check_buffer(p, v, VT_PLACE_VIEW, w, VT_CLASS_MODEL_STATE, 0, 0, 0);
+  check_buffer(p, g->ports[K].next, VT_PLACE_VIEW, v, VT_CLASS_MODEL_STATE, 0, 1, 0);
+  CHECK(p->n_steps == 1);
+  free_plan_and_graph(p, g);
+  begin_graph(&gb, "scatter");
+  const uint32_t base = add_port(&gb, "base", VT_PORT_STATE, tall_type);
+  const uint32_t at = add_port(&gb, "at", VT_PORT_INPUT, (vt_type){VT_DTYPE_I64, 3, {1, 2, 1}});
+  const uint32_t rows = add_port(&gb, "rows", VT_PORT_INPUT, (vt_type){VT_DTYPE_F32, 3, {1, 2, 4}});
+  const vt_attr_gather_nd batch = {.size = sizeof batch, .batch = 1};
+  const uint32_t in[3] = {vt_build_reshape(&gb.b, base, 3, slices), at, rows};
+  const uint32_t s = gb.b.node(&gb.b, VT_OP_scatter_nd, in, 3, &batch);
+  vt_graph_add_result(&gb, "at", at);
+  add_store_node(&gb, base, vt_build_reshape(&gb.b, s, 2, tall_type.dim));
+  g = freeze_or_exit(&gb);
+  p = build_plan_or_exit(g, VT_SCHEDULE_MEMORY, 1, 0, NULL);
+  CHECK(p->buffers[s].place == VT_PLACE_OVER && p->n_bk_steps == 1);
+  free_plan_and_graph(p, g);
+}
+
+/* A next value that is another view of what was computed must be copied. */
+static void test_transposed_values_are_stored(void) {
+  vt_graph_builder gb;
+  begin_square(&gb);
+  const uint32_t w = vt_build1(&gb.b, VT_OP_neg, K), t = add_transpose_node(&gb.b, w);
+  vt_graph_add_result(&gb, "x", X);
+  add_store_node(&gb, K, t);
+  vt_graph *g = freeze_or_exit(&gb);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  CHECK(p->buffers[w].place == VT_PLACE_OWN && p->buffers[t].place == VT_PLACE_VIEW);
+  CHECK(p->buffers[g->ports[K].next].place == VT_PLACE_OVER && p->n_steps == 2);
+  free_plan_and_graph(p, g);
+}
+
 /* Two states that get each other's value, and a state that gets its own value in another order:
  * each value is copied before the first store, and never a view of a state. */
 static void test_stores_read_no_state(void) {
@@ -435,7 +482,7 @@ static void test_parse_plans_with_states(void) {
 static void expect_no_store(vt_graph_builder *gb, const char *state) {
   uint64_t none = 0;
   char want[80];
-  const vt_target t = {"test", 0, &none, scratch_of_step};
+  const vt_target t = {"test", 0, &none, scratch_of_step, NULL};
   vt_plan *p = NULL;
   vt_diag d = {0};
   if (gb->g->n_results == 0) vt_graph_add_result(gb, "x", X);
@@ -487,7 +534,7 @@ static void test_too_large_states_are_refused(void) {
   vt_graph_builder gb;
   const int64_t k = (int64_t)1 << 20;
   uint64_t none = 0;
-  const vt_target t = {"test", 0, &none, scratch_of_step};
+  const vt_target t = {"test", 0, &none, scratch_of_step, NULL};
   vt_plan *p = NULL;
   vt_diag d = {0};
   begin_graph(&gb, "large");
@@ -596,6 +643,11 @@ static void test_wrong_updates_in_place_are_refused(void) {
   p->buffers[old].last = 0;
   p->buffers[rows].last = p->buffers[v].first;
   CHECK(vt_verify_allocation(p, NULL) == VT_OK);
+  g->operands[n->first_in + 2] = base; /* the updates are the state */
+  p->buffers[rows].last = 0;
+  expect_refused(p, vt_verify_allocation, "writes over bytes still in use:");
+  g->operands[n->first_in + 2] = rows;
+  p->buffers[rows].last = p->buffers[v].first;
   n->op = VT_OP_gather_nd; /* the op does not update its first operand */
   expect_refused(p, vt_verify_allocation, "writes over bytes still in use:");
   free_plan_and_graph(p, g);
@@ -661,6 +713,24 @@ static void test_wrong_places_of_states_are_refused(void) {
   free_plan_and_graph(p, g);
 }
 
+/* The next value is a view of a value in place, but in another order than the state. */
+static void test_other_order_of_next_value_is_refused(void) {
+  vt_graph_builder gb;
+  begin_square(&gb);
+  const uint32_t w = vt_build1(&gb.b, VT_OP_neg, K), t = add_transpose_node(&gb.b, w);
+  vt_graph_add_result(&gb, "y", add_cumsum_node(&gb.b, t));
+  add_store_node(&gb, K, w);
+  vt_graph *g = freeze_or_exit(&gb);
+  vt_plan *p = build_plan_or_exit(g, VT_SCHEDULE_SOURCE, 0, 0, NULL);
+  CHECK(p->buffers[w].place == VT_PLACE_OVER && p->buffers[t].place == VT_PLACE_VIEW);
+  const uint32_t store = g->ports[K].next;
+  p->buffers[store].last = p->buffers[store].first;
+  p->buffers[t].last = p->n_steps;
+  g->ports[K].next = t;
+  expect_refused(p, vt_verify_allocation, "does not store the next value of 'k'");
+  free_plan_and_graph(p, g);
+}
+
 /* A changed state that no value is written over is refused. */
 static void test_missing_store_is_refused(void) {
   vt_graph_builder gb;
@@ -683,7 +753,7 @@ static void test_unsafe_order_is_refused(void) {
   CHECK(vt_plan_first_safe_store(p) == 2 && vt_plan_verify(p, NULL) == VT_OK);
   swap_steps(p, 2); /* two stores may be swapped */
   CHECK(vt_verify_schedule(p, NULL) == VT_OK);
-  swap_steps(p, 1); /* a store before a step that is none */
+  swap_steps(p, 1); /* a store before another step */
   expect_refused(p, vt_verify_schedule, "does not store them last");
   p->safe_state = 0;
   CHECK(vt_verify_schedule(p, NULL) == VT_OK);
@@ -717,6 +787,8 @@ int main(void) {
   test_next_values_not_in_place();
   test_more_next_values_not_in_place();
   test_scatters_in_place();
+  test_reshaped_values_in_place();
+  test_transposed_values_are_stored();
   test_stores_read_no_state();
   test_writers_wait_for_readers();
   test_safe_states();
@@ -729,6 +801,7 @@ int main(void) {
   test_wrong_reads_in_place_are_refused();
   test_wrong_updates_in_place_are_refused();
   test_wrong_places_of_states_are_refused();
+  test_other_order_of_next_value_is_refused();
   test_missing_store_is_refused();
   test_unsafe_order_is_refused();
   TEST_DONE();

@@ -213,8 +213,9 @@ $ ls $TMP/passes
 05-cse.vt
 06-dead.vt
 07-fuse.vt
+08-state.vt
 $ for p in $TMP/passes/*; do volta run $p $(case $p in *source*) echo --bind B=2;; esac) --random-inputs 1 --digest; done | sort | uniq -c
-      8 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+      9 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind,fuse,dead,lower --dump-passes $TMP/some --digest; ls $TMP/some
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 00-source.vt
@@ -235,7 +236,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --passes bind,bind
 ? 2
 $ volta run tests/cli/models/small.vt --bind B=2 --passes bind,lowr
 ! volta: error: there is no pass 'lowr' [usage]
-!   help: the passes are bind, lower, canonical, fold, cse, dead, fuse
+!   help: the passes are bind, lower, canonical, fold, cse, dead, fuse, state
 ? 2
 $ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind,cse,lower
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:0
@@ -259,6 +260,7 @@ $ python3 tests/cli/make_tensors.py $TMP/index.npy index=i32[1]:9; volta run tes
 05-cse.vt
 06-dead.vt
 07-fuse.vt
+08-state.vt
 plan.txt
 ! tests/cli/models/anyrows.vt:6:9: error: 'row' = gather: index 9 at position 0 is out of range [range]
 !   row = gather(table, index)
