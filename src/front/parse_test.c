@@ -51,6 +51,15 @@ static void test_failure_statuses(void) {
       {"repeat 2000000 as h { }", VT_LIMIT},
       {"y = x * 1e", VT_SYNTAX},
       {"dim a, b, c, d, e, f, g, h, i", VT_LIMIT},
+      {"state k: f32[2] = zeros\nnext k = k\ny = x + k", VT_OK},
+      {"state k: f32[2] = zeros\ny = x + k", VT_VERIFY},
+      {"state k: f32[2] = zeros\nnext k = k\nnext k = k", VT_VERIFY},
+      {"state k: f32[2] = zeros\nnext k = x", VT_VERIFY},
+      {"state k: f32[2]", VT_SYNTAX},
+      {"next x = x", VT_VERIFY},
+      {"next z = x", VT_SYNTAX},
+      {"dim n\ny = x * cast(i64(n), dtype=f32)", VT_OK},
+      {"dim n\ny = x * f32(n)", VT_VERIFY},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     vt_diag d;
