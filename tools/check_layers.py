@@ -46,7 +46,7 @@ GENERATED = {"volta_ops.h": "include", "attr_fields.inc": "op", "op_order.inc": 
 # Headers of the C library and of other projects, with the rooms that may include them; None means every room.
 C11 = """assert ctype errno fenv float inttypes iso646 limits locale setjmp signal stdalign stdarg
     stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string threads time"""
-POSIX = """dirent dlfcn fcntl poll pthread sched spawn strings unistd sys/mman sys/resource sys/stat sys/time
+POSIX = """dirent dlfcn fcntl poll pthread sched spawn strings unistd sys/file sys/mman sys/resource sys/stat sys/time
     sys/types sys/wait"""
 EXTERNAL = {f"{name}.h": None for name in (C11 + " " + POSIX).split()}
 EXTERNAL.update({

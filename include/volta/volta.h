@@ -176,6 +176,41 @@ VT_API vt_status vt_state_digest(vt_state *s, uint8_t out[32], vt_diag *d) VT_NO
 /* 1 if a state is lost. */
 VT_API int vt_state_is_lost(const vt_state *s);
 
+/* ---- bundles ------------------------------------------------------------------------------ */
+
+/* A bundle is a model with all that it needs to run: its weights, first values of its states, and
+ * plans. It is a folder, or one file with the name *.vtz; see docs/bundles.md. An open bundle never
+ * changes, so threads may share it. Weights are read in place, also from the one file. */
+typedef struct vt_bundle vt_bundle;
+
+/* 1 if there is a folder or a zip file at `path`: something that vt_bundle_open may open, and that
+ * is not the text of a model. */
+VT_API int vt_bundle_is_at(const char *path);
+/* Opens a bundle: checks its names, sizes and manifest, and the hash and graph of its model. The
+ * elements of the weights are not read; vt_bundle_check reads and checks all content. A bundle that
+ * is replaced while it is open stays as it was opened. `alloc` may be NULL. */
+VT_API vt_status vt_bundle_open(const char *path, const vt_alloc *alloc, vt_bundle **out_bundle,
+                                vt_diag *d) VT_NODISCARD;
+/* Frees the bundle and its model. Programs that were created from it stay valid. */
+VT_API void vt_bundle_free(vt_bundle *b);
+/* The model and the weights, owned by the bundle; see vt_weights_retain. */
+VT_API const vt_model *vt_bundle_model(const vt_bundle *b);
+VT_API vt_weights *vt_bundle_weights(const vt_bundle *b);
+/* The text of the model as it is in the bundle, and of manifest.json, which also lists metadata and published digests. */
+VT_API const char *vt_bundle_text(const vt_bundle *b);
+VT_API const char *vt_bundle_manifest(const vt_bundle *b);
+/* 1 if the bundle has first values of the states; vt_bundle_load_state gives them to a state of its
+ * model, as vt_state_load does. vt_state_new does that itself if its options have the bundle. */
+VT_API int vt_bundle_has_state(const vt_bundle *b);
+VT_API vt_status vt_bundle_load_state(const vt_bundle *b, vt_state *s,
+                                      vt_diag *d) VT_NODISCARD;
+/* Reads all content and compares it with the manifest: the hash of each file, and the digest of the
+ * weights. Tensors of the state must be states of the model. */
+VT_API vt_status vt_bundle_check(const vt_bundle *b, vt_diag *d) VT_NODISCARD;
+/* Number of plans in the bundle, and how often one of them was used instead of a new one. */
+VT_API uint32_t vt_bundle_plans(const vt_bundle *b);
+VT_API uint64_t vt_bundle_plans_used(const vt_bundle *b);
+
 /* ---- programs ----------------------------------------------------------------------------- */
 
 typedef struct vt_program vt_program;
@@ -222,7 +257,7 @@ typedef struct vt_options {
   /* The backend: "reference" or "reference:1" for device 1; "cpu" or "gpu" for the first device of
    * that kind; "auto" for the first GPU, or the CPU if there is no GPU; or the path of a plug-in,
    * which must contain a slash: "./libfoo.so", "./libfoo.so:1". NULL means VOLTA_BACKEND if it is
-   * set, else "reference". */
+   * set, else "auto". The choice changes no bit of a result. */
   const char *backend;
   const vt_alloc *alloc; /* allocator for host memory; NULL: the C library's */
   /* Called during long work with its progress: `what` is "parameters" or "run", `done` of `total`
@@ -270,6 +305,10 @@ typedef struct vt_options {
    * a run that fails loses them; "safe" keeps a second copy of the states that change, writes them
    * after all other steps, and leaves them as they were if a run fails. */
   const char *state_mode;
+  /* The bundle that the model is from: vt_bundle_model(bundle). It gives the weights, unless
+   * `weights` is set; the first values of the state, unless `state` is set; and the plan, if it has
+   * the one that would be made. It may be freed after the program was created. */
+  const vt_bundle *bundle;
 } vt_options;
 
 /* Binds, verifies, lowers and plans the model, and opens the backend. All memory that a run needs

@@ -58,6 +58,39 @@ VT_API vt_status vt_csv_parse(const void *bytes, size_t n, const vt_csv_options 
 VT_API vt_status vt_bytes_write(const char *path, const void *bytes, size_t n,
                                 vt_diag *d) VT_NODISCARD;
 
+/* ---- writing bundles ------------------------------------------------------------------------ */
+
+typedef struct vt_bundle_pair {
+  const char *key, *value; /* UTF-8 */
+} vt_bundle_pair;
+
+/* What a bundle is made of. Zero-initialise, and set `size`. */
+typedef struct vt_bundle_contents {
+  uint32_t size; /* sizeof(vt_bundle_contents) */
+  uint32_t n_metadata, n_digests, n_plans;
+  const char *model; /* the model in the text form, which is kept as it is */
+  size_t model_bytes;
+  /* The tensors of all parameters, and of any states. The others are left out. They keep their
+   * types and get the names of the parameters. NULL: the model has no parameters. */
+  vt_weights *weights;
+  /* Path of a file of vt_state_save with the first values of the states; NULL: there is none. */
+  const char *state;
+  const vt_bundle_pair *metadata; /* any texts, such as a licence; each key once */
+  /* Published digests, for whoever wants to compare: the key says of which run, and the value has
+   * 64 hexadecimal digits. */
+  const vt_bundle_pair *digests;
+  /* A plan is made and stored for each of these; only what plans depend on is read. */
+  const vt_options *const *plans;
+  const vt_alloc *alloc; /* NULL: the C library's */
+} vt_bundle_contents;
+
+/* Writes a bundle: one file if `path` ends in ".vtz", else a folder. It is complete, synced and put
+ * in place in one step: whoever opens the path, and a process that is killed at any moment, leaves
+ * or sees the old bundle or the new one. A folder is replaced only if it is a bundle, and only
+ * where the file system can exchange two folders. */
+VT_API vt_status vt_bundle_write(const char *path, const vt_bundle_contents *c,
+                                 vt_diag *d) VT_NODISCARD;
+
 /* ---- comparison ----------------------------------------------------------------------------- */
 
 /* Result of comparing two tensors of one type and shape bit for bit. All NaNs are equal. */

@@ -23,7 +23,7 @@ vt_status vt_pipeline_eval_constants(void *user, const vt_graph *g, void *const 
   vt_device *dev;
   vt_pipeline p;
   VT_TRY(vt_device_open("reference:0", o.alloc, &dev, d));
-  const vt_pipeline_request r = {g, &list, &o, NULL, dev};
+  const vt_pipeline_request r = {.g = g, .list = &list, .passes = &o, .dev = dev};
   vt_status s = vt_pipeline_build(&p, &r, d);
   if (s == VT_OK) {
     s = run_and_read_results(&p, out, d);

@@ -2,6 +2,7 @@
  * pipeline.c - takes a graph through the passes, the planner and the gateway to an execution, with
  * or without a cache. Nothing runs by another path. */
 #include <string.h>
+#include "bundle.h"
 #include "cache.h"
 #include "pipeline.h"
 #include "state.h"
@@ -62,13 +63,25 @@ static vt_status fill_cached_plan(vt_cached_plan *k, const vt_pipeline_request *
   return s == VT_OK ? VT_OK : VT_FAIL(d, s, "out of memory");
 }
 
+/* Looks a plan up in the cache, then in the bundle; *out is NULL if neither has it. The plan of a
+ * bundle is not added to the cache, which would only store a second copy of it. */
+static vt_status find_plan(const vt_pipeline_request *r, vt_cache *cache, const vt_text *key,
+                           vt_cached_plan **out, vt_diag *d) {
+  const vt_target target = vt_device_target(r->dev);
+  const vt_bundle_query query = {key->s, key->n, r->list, &target, r->note, r->note_user};
+  if (cache != NULL) VT_TRY(vt_cache_find_plan(cache, key->s, key->n, r->list, &target, out, d));
+  if (*out != NULL || r->bundle == NULL) return VT_OK;
+  const vt_alloc a = cache != NULL ? vt_cache_alloc(cache) : r->passes->alloc;
+  return vt_bundle_find_plan(r->bundle, &query, a, out, d);
+}
+
 vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, vt_cache *cache,
                                   const vt_text *key, vt_diag *d) {
-  const vt_target target = vt_device_target(r->dev);
   const uint64_t begin = vt_phase_begin();
   vt_cached_plan *k = NULL;
-  VT_TRY(vt_cache_find_plan(cache, key->s, key->n, r->list, &target, &k, d));
+  VT_TRY(find_plan(r, cache, key, &k, d));
   vt_phase_end(r->dev, "recall", begin);
+  if (k == NULL && cache == NULL) return vt_pipeline_plan(p, r, d);
   if (k == NULL) {
     k = vt_cached_plan_new(key->s, key->n, r->list, vt_cache_alloc(cache));
     if (k == NULL) return VT_FAIL(d, VT_NOMEM, "out of memory");

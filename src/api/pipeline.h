@@ -30,14 +30,17 @@ typedef struct vt_pipeline_request {
   const vt_pass_options *passes; /* options of the passes; their allocator makes everything */
   const vt_plan_options *plan;   /* options of the planner; NULL: the default */
   vt_device *dev;                /* the device to plan for */
+  const vt_bundle *bundle;       /* the bundle whose plans may be used; NULL: none */
+  void (*note)(void *user, const char *text); /* is told about a plan that is refused; or NULL */
+  void *note_user;
 } vt_pipeline_request;
 
 /* Runs the passes and makes the plan. The device is queried; no memory is taken on it. On failure
  * everything is freed and *p is zero. */
 vt_status vt_pipeline_plan(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
-/* Does the same as vt_pipeline_plan with a cache: the plan of `key` is looked up there, and if it
- * is missing it is made and added. `r->passes->alloc` is ignored, because a cached plan uses the
- * cache's allocator. */
+/* Does the same as vt_pipeline_plan with a cache or a bundle, or both: the plan of `key` is looked
+ * up in the cache, then in the bundle, and if it is missing it is made, and added to the cache.
+ * With a cache, `r->passes->alloc` is ignored, because a cached plan uses the cache's allocator. */
 vt_status vt_pipeline_plan_cached(vt_pipeline *p, const vt_pipeline_request *r, vt_cache *cache,
                                   const vt_text *key, vt_diag *d) VT_NODISCARD;
 /* Makes the execution of the pipeline's plan on a device. This allocates all memory that runs

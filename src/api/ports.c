@@ -212,7 +212,7 @@ vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
   vt_status s = vt_pass_list_parse(NULL, &list, d);
   if (s == VT_OK) s = vt_pass_build_init(p->g, VT_PORT_PARAM, &o, &g, d);
   if (s == VT_OK && g != NULL) {
-    const vt_pipeline_request r = {g, &list, &o, NULL, p->dev};
+    const vt_pipeline_request r = {.g = g, .list = &list, .passes = &o, .dev = p->dev};
     s = vt_pipeline_build(&init, &r, d);
     if (s == VT_OK) {
       s = run_initialisers(p, &init, seed, d);

@@ -4,6 +4,7 @@
 #include "prepare.h"
 #include <stdio.h>
 #include <string.h>
+#include "bundle.h"
 #include "cache.h"
 #include "certificate.h"
 #include "environment.h"
@@ -67,10 +68,10 @@ typedef struct request {
   int flags; /* VT_PREPARE_* */
 } request;
 
-/* Runs the passes and plans, through the cache if the options have one. */
+/* Runs the passes and plans, through the cache and the bundle if the options have them. */
 static vt_status run_passes_and_plan(const request *r, const vt_pipeline_request *plan,
                                      vt_pipeline *line, vt_diag *d) {
-  if (r->o.cache == NULL) return vt_pipeline_plan(line, plan, d);
+  if (r->o.cache == NULL && plan->bundle == NULL) return vt_pipeline_plan(line, plan, d);
   vt_text key;
   vt_text_init(&key, r->a);
   vt_status s = vt_plan_key(r->m, plan->list, plan->passes, plan->plan, plan->dev, &key, d);
@@ -95,7 +96,9 @@ static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line,
   VT_TRY(parse_schedule(r->o.schedule, &options.schedule, d));
   VT_TRY(parse_state_mode(r->o.state_mode, &options.safe_state, d));
   VT_TRY(parse_streamed_params(r->o.stream, scratch, &options, d));
-  const vt_pipeline_request plan = {r->m->g, &list, &passes, &options, dev};
+  const vt_bundle *plans = vt_bundle_plans(r->o.bundle) != 0 ? r->o.bundle : NULL;
+  const vt_pipeline_request plan = {
+      r->m->g, &list, &passes, &options, dev, plans, r->opening.note, r->opening.note_user};
   const vt_status s = run_passes_and_plan(r, &plan, line, d);
   return s == VT_LIMIT ? vt_pass_blame_bindings(&passes, s, d) : s;
 }
@@ -159,7 +162,8 @@ static vt_status read_device_options(const vt_options *o, const vt_policy *polic
 
 /* ---- the device ---- */
 
-/* Returns the backend that the options name or, if they name none, the environment. */
+/* Returns the backend that the options name, else the one that the environment names, else
+ * "auto". */
 static const char *requested_backend_name(const vt_options *o) {
   return o->backend != NULL ? o->backend : vt_environment_backend();
 }
@@ -168,20 +172,42 @@ static int is_backend_auto(const vt_options *o) {
   return strcmp(requested_backend_name(o), "auto") == 0;
 }
 
+/* Returns "cpu" if this build has no CPU backend, so that opening it reports which ones there
+ * are. */
+static const char *first_cpu_backend(void) {
+  const char *cpu = vt_registry_first_of_kind(VT_KIND_CPU);
+  return cpu != NULL ? cpu : "cpu";
+}
+
 /* Returns the requested backend, where "auto" means the first GPU of this machine, or the CPU if
  * there is no GPU. Choosing the CPU for "auto" is no fallback, so no reason is reported. */
 static const char *resolved_backend_name(const vt_options *o) {
   if (!is_backend_auto(o)) return requested_backend_name(o);
   const char *gpu = vt_registry_first_of_kind(VT_KIND_GPU);
-  return gpu != NULL ? gpu : vt_registry_first_of_kind(VT_KIND_CPU);
+  return gpu != NULL ? gpu : first_cpu_backend();
+}
+
+/* Returns 1 if the CPU may succeed: this device is missing, cannot run the plan, or is out of
+ * memory. Returns 0 for a misspelt name, which is an error of the caller, and for the CPU itself. */
+static int is_device_fault(vt_status s, const char *backend) {
+  if (!vt_registry_knows_name(backend) || strcmp(backend, first_cpu_backend()) == 0) return 0;
+  return s == VT_BACKEND || s == VT_ABI || s == VT_UNSUPPORTED || s == VT_NOMEM;
 }
 
 vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
   vt_policy policy;
   vt_device_options opening;
+  vt_diag why = {0};
   VT_TRY(read_and_check_policy(o->policy, &policy, d));
   VT_TRY(read_device_options(o, &policy, &opening, d));
-  return vt_device_open_with_options(&opening, resolved_backend_name(o), a, dev, d);
+  const char *name = resolved_backend_name(o);
+  vt_status s = vt_device_open_with_options(&opening, name, a, dev, &why);
+  if (is_backend_auto(o) && is_device_fault(s, name)) {
+    why = (vt_diag){0};
+    s = vt_device_open_with_options(&opening, first_cpu_backend(), a, dev, &why);
+  }
+  if (s != VT_OK && d != NULL && d->code == VT_OK) *d = why;
+  return s;
 }
 
 int vt_device_same_backend(const vt_device *a, const vt_device *b) {
@@ -246,19 +272,12 @@ static vt_status prepare_on_backend(const request *r, vt_device **dev, vt_pipeli
   return (r->flags & VT_PREPARE_OPEN) != 0 ? open_execution(r, *dev, line, d) : VT_OK;
 }
 
-/* Returns 1 if another device may succeed: this one is missing, cannot run the plan, or is out of
- * memory. Returns 0 for a misspelt name, which is an error of the caller. */
-static int is_device_fault(vt_status s, const char *backend) {
-  if (!vt_registry_knows_name(backend)) return 0;
-  return s == VT_BACKEND || s == VT_ABI || s == VT_UNSUPPORTED || s == VT_NOMEM;
-}
-
 /* Closes the first device and prepares on the CPU. */
 static vt_status fall_back_to_cpu(request *r, vt_device **dev, vt_pipeline *line, vt_diag *d) {
   vt_pipeline_done(line);
   vt_device_close(*dev);
   *dev = NULL;
-  r->o.backend = vt_registry_first_of_kind(VT_KIND_CPU);
+  r->o.backend = first_cpu_backend();
   return prepare_on_backend(r, dev, line, d);
 }
 
@@ -269,7 +288,8 @@ vt_status vt_prepare(const vt_model *m, const vt_options *o, vt_alloc a, int fla
     return VT_FAIL(d, VT_NUMERICS, "this build %s: it refuses to compute", broken);
   request r = {.m = m, .o = *o, .a = a, .flags = flags};
   vt_diag why = {0};
-  if (o->weights != NULL) VT_TRY(vt_weights_check(o->weights, m, d));
+  VT_TRY(vt_bundle_options(m, &r.o, d));
+  if (r.o.weights != NULL) VT_TRY(vt_weights_check(r.o.weights, m, d));
   VT_TRY(read_and_check_policy(o->policy, &terms->policy, d));
   VT_TRY(read_device_options(o, &terms->policy, &r.opening, d));
   if (is_backend_auto(o)) terms->policy.fallback = VT_FALLBACK_CPU;

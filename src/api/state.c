@@ -4,6 +4,7 @@
  * state needs only those bindings that the declarations use, so it reduces the model to a graph of
  * nothing but its states and binds that one. */
 #include "state.h"
+#include "bundle.h"
 #include <stdio.h>
 #include <string.h>
 #include "digest.h"
@@ -197,7 +198,7 @@ static vt_status compute_first_values(vt_state *s, uint64_t seed, vt_diag *d) {
   vt_pass_list list;
   vt_pipeline init;
   VT_TRY(vt_pass_list_parse(NULL, &list, d));
-  const vt_pipeline_request r = {s->init, &list, &o, NULL, dev};
+  const vt_pipeline_request r = {.g = s->init, .list = &list, .passes = &o, .dev = dev};
   VT_TRY(vt_pipeline_build(&init, &r, d));
   const vt_status status = run_initialisers(s, &init, seed, d);
   vt_pipeline_done(&init);
@@ -264,6 +265,7 @@ vt_status vt_state_new(const vt_model *m, const vt_options *o, uint64_t seed, vt
   vt_alloc a;
   vt_options options = vt_options_copy(o, &a);
   vt_fpenv saved;
+  VT_TRY(vt_bundle_options(m, &options, d));
   vt_state *s = vt_alloc_new(a, sizeof *s);
   if (s == NULL) return fail_out_of_memory(d);
   s->a = a;
@@ -274,8 +276,10 @@ vt_status vt_state_new(const vt_model *m, const vt_options *o, uint64_t seed, vt
   options.progress = NULL;
   if (options.weights != NULL) s->weights = vt_weights_retain(options.weights);
   vt_fpenv_enter(&saved);
-  const vt_status status = init_state(s, m, &options, seed, d);
+  vt_status status = init_state(s, m, &options, seed, d);
   vt_fpenv_leave(&saved);
+  if (status == VT_OK && vt_bundle_has_state(options.bundle))
+    status = vt_bundle_load_state(options.bundle, s, d);
   if (status == VT_OK) {
     *out_state = s;
   } else {
@@ -486,16 +490,19 @@ static vt_status write_all(vt_state *s, const vt_archive *file, vt_diag *d) {
   return vt_shared_buffer_share(s->buffer, d);
 }
 
+vt_status vt_state_load_archive(vt_state *s, const vt_archive *file, vt_diag *d) {
+  VT_TRY(check_file(s, file, d));
+  VT_TRY(vt_state_enter(s, d));
+  const vt_status status = write_all(s, file, d);
+  vt_state_leave(s);
+  return status;
+}
+
 vt_status vt_state_load(vt_state *s, const char *path, vt_diag *d) {
   vt_archive *file = NULL;
   if (path == NULL) return VT_FAIL(d, VT_USAGE, "a state is loaded from a file: give its path");
   VT_TRY(vt_archive_read(path, &s->a, &file, d));
-  vt_status status = check_file(s, file, d);
-  if (status == VT_OK) status = vt_state_enter(s, d);
-  if (status == VT_OK) {
-    status = write_all(s, file, d);
-    vt_state_leave(s);
-  }
+  const vt_status status = vt_state_load_archive(s, file, d);
   vt_archive_free(file);
   return status;
 }

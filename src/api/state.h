@@ -4,6 +4,7 @@
 #define VT_STATE_H
 #include <stdatomic.h>
 #include "pipeline.h"
+#include "volta/volta_tools.h"
 
 /* One `state` declaration, bound. */
 typedef struct vt_state_entry {
@@ -38,6 +39,8 @@ vt_status vt_state_enter(vt_state *s, vt_diag *d) VT_NODISCARD;
 void vt_state_leave(vt_state *s);
 /* VT_USAGE if a state is lost; the caller has entered it. */
 vt_status vt_state_check_not_lost(const vt_state *s, vt_diag *d) VT_NODISCARD;
+/* Gives all states the values in an archive, which must have exactly these states. */
+vt_status vt_state_load_archive(vt_state *s, const vt_archive *file, vt_diag *d) VT_NODISCARD;
 /* Marks the states that the plan writes as lost. */
 void vt_state_lose(vt_state *s, const vt_plan *p);
 #endif

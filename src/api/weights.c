@@ -70,6 +70,14 @@ vt_status vt_weights_read(uint32_t n, const char *const *paths, const vt_weights
   return publish(w, vt_weight_list_open(n, paths, options.map, w->a, &w->list, d), out_weights);
 }
 
+vt_status vt_weights_open_range(const vt_source *src, const char *path, uint64_t begin,
+                                uint64_t end, vt_alloc a, vt_weights **out, vt_diag *d) {
+  const vt_weights_options options = {.size = sizeof options, .convert = 1, .alloc = &a};
+  vt_weights *w;
+  VT_TRY(new_weights(&options, &w, d));
+  return publish(w, vt_weight_list_open_range(src, path, begin, end, a, &w->list, d), out);
+}
+
 vt_status vt_weights_copy(uint32_t n, const char *const *names, const vt_tensor *tensors,
                           const vt_weights_options *o, vt_weights **out_weights, vt_diag *d) {
   vt_weights_options options;

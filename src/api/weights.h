@@ -23,6 +23,12 @@ struct vt_weights {
  * converted. */
 int vt_weight_fills(const vt_weights *w, uint32_t stored, uint32_t have, uint32_t want);
 
+/* Makes weights of the tensors in bytes begin..end of an open source, a safetensors file that
+ * messages call `path`. They convert, because whoever wrote a bundle has checked that. */
+vt_status vt_weights_open_range(const vt_source *src, const char *path, uint64_t begin,
+                                uint64_t end, vt_alloc a, vt_weights **out,
+                                vt_diag *d) VT_NODISCARD;
+
 /* Empties a diag at the start of a public function, so that one with an earlier failure, which the
  * first failure of this call could not replace, does no harm. `d` may be NULL. */
 void vt_diag_clear(vt_diag *d);

@@ -136,6 +136,11 @@ vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n, vt_d
   return s;
 }
 
+int vt_folder_is_at(const char *path) {
+  struct stat st;
+  return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 /* ---- reading in parts --------------------------------------------------------------------- */
 
 vt_source vt_source_from_memory(const void *p, size_t n) {
@@ -143,8 +148,9 @@ vt_source vt_source_from_memory(const void *p, size_t n) {
   return (vt_source){.bytes = n != 0 ? p : none, .size = n, .fd = -1};
 }
 
-vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
-  vt_source s = {.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+static vt_status source_from_descriptor(int fd, const char *path, uint64_t limit, vt_source *out,
+                                        vt_diag *d) {
+  vt_source s = {.path = path, .fd = fd};
   if (s.fd < 0) return system_failed("open", path, errno, d);
   const vt_status status = read_checked_file_state(s.fd, path, limit, &s.state, d);
   if (status != VT_OK) {
@@ -152,6 +158,37 @@ vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_di
     return status;
   }
   s.size = s.state.size;
+  *out = s;
+  return VT_OK;
+}
+
+vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) {
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  return source_from_descriptor(fd, path, limit, out, d);
+}
+
+vt_status vt_source_open_in(int folder, const char *name, const char *path, uint64_t limit,
+                            vt_source *out, vt_diag *d) {
+  const int fd = openat(folder, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+  if (fd < 0 && errno == ELOOP)
+    return VT_FAIL(d, VT_IO, "%s is a symbolic link, which is not followed here", path);
+  return source_from_descriptor(fd, path, limit, out, d);
+}
+
+vt_status vt_source_open_range(const vt_source *whole, const char *path, uint64_t begin,
+                               uint64_t end, vt_source *out, vt_diag *d) {
+  vt_source s = *whole;
+  if (begin > end || end > whole->size)
+    return VT_FAIL(d, VT_INTERNAL, "a range outside of a file was asked for");
+  s.path = path;
+  s.size = end - begin;
+  if (s.bytes != NULL) {
+    s.bytes += begin;
+  } else {
+    s.first += begin;
+    s.fd = fcntl(whole->fd, F_DUPFD_CLOEXEC, 0);
+    if (s.fd < 0) return system_failed("open", path, errno, d);
+  }
   *out = s;
   return VT_OK;
 }
@@ -169,6 +206,7 @@ vt_status vt_source_read(const vt_source *s, uint64_t at, void *to, size_t n, vt
     if (n != 0) memcpy(p, s->bytes + at, n);
     return VT_OK;
   }
+  at += s->first; /* cannot overflow, because the whole file ends after it */
   while (n != 0) {
     const ssize_t r = pread(s->fd, p, n, (off_t)at);
     if (r < 0 && errno == EINTR) continue;
@@ -285,6 +323,20 @@ vt_status vt_file_write(vt_file_writer *w, const void *p, size_t n, vt_diag *d) 
     if (r < 0 && errno == EINTR) continue;
     if (r <= 0) return abort_failed_write(w, r < 0 ? errno : EIO, d);
     from += r;
+    n -= (size_t)r;
+  }
+  return VT_OK;
+}
+
+vt_status vt_file_write_at(vt_file_writer *w, uint64_t at, const void *p, size_t n, vt_diag *d) {
+  const uint8_t *from = p;
+  if (w->temp[0] == 0) return VT_FAIL(d, VT_INTERNAL, "a file was written after it was closed");
+  while (n != 0) {
+    const ssize_t r = pwrite(w->fd, from, n, (off_t)at);
+    if (r < 0 && errno == EINTR) continue;
+    if (r <= 0) return abort_failed_write(w, r < 0 ? errno : EIO, d);
+    from += r;
+    at += (uint64_t)r;
     n -= (size_t)r;
   }
   return VT_OK;

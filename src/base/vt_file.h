@@ -29,6 +29,9 @@ void vt_file_done(vt_file *f);
 vt_status vt_file_peek(const char *path, void *to, size_t n, size_t *out_n,
                        vt_diag *d) VT_NODISCARD;
 
+/* 1 if `path` is a folder. */
+int vt_folder_is_at(const char *path);
+
 /* The state of a file that reveals a later change. */
 typedef struct vt_file_state {
   int64_t written[2]; /* time of the last write to the content: seconds, nanoseconds */
@@ -45,6 +48,7 @@ typedef struct vt_file_state {
 typedef struct vt_source {
   const uint8_t *bytes; /* the bytes in memory; NULL if the source is a file */
   uint64_t size;
+  uint64_t first;   /* position in the file of the source's first byte; 0 for a whole file */
   const char *path; /* name of the file for messages; owned by the caller */
   int fd;
   vt_file_state state; /* state of the file when it was opened */
@@ -52,6 +56,14 @@ typedef struct vt_source {
 vt_source vt_source_from_memory(const void *p, size_t n);
 /* Opens a regular file; more than `limit` bytes are VT_LIMIT. */
 vt_status vt_source_open(const char *path, uint64_t limit, vt_source *out, vt_diag *d) VT_NODISCARD;
+/* Like vt_source_open, for the file `name` of an open folder. A symbolic link is VT_IO, because it
+ * could lead out of the folder. Messages name `path`. */
+vt_status vt_source_open_in(int folder, const char *name, const char *path, uint64_t limit,
+                            vt_source *out, vt_diag *d) VT_NODISCARD;
+/* Opens bytes begin..end of a source, which must be inside it, as a source of their own; messages
+ * name `path`. It stays open when `whole` is closed; a source in memory is shared. */
+vt_status vt_source_open_range(const vt_source *whole, const char *path, uint64_t begin,
+                               uint64_t end, vt_source *out, vt_diag *d) VT_NODISCARD;
 void vt_source_close(vt_source *s);
 /* Reads exactly `n` bytes at position `at`. The caller has checked the range against `size`: fewer
  * bytes mean that the file has shrunk, which is VT_IO. */
@@ -76,6 +88,9 @@ vt_status vt_file_create(const char *path, vt_file_writer *w, vt_diag *d) VT_NOD
 vt_status vt_file_create_in(int folder, const char *name, unsigned mode, vt_file_writer *w,
                             vt_diag *d) VT_NODISCARD;
 vt_status vt_file_write(vt_file_writer *w, const void *p, size_t n, vt_diag *d) VT_NODISCARD;
+/* Writes over bytes that were written before, for a header that is known only at the end. */
+vt_status vt_file_write_at(vt_file_writer *w, uint64_t at, const void *p, size_t n,
+                           vt_diag *d) VT_NODISCARD;
 vt_status vt_file_commit(vt_file_writer *w, vt_diag *d) VT_NODISCARD;
 void vt_file_abort(vt_file_writer *w); /* does nothing after commit */
 #endif

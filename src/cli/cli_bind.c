@@ -27,57 +27,65 @@ static uint32_t count_comma_separated(const char *text) {
   return n;
 }
 
-static vt_status parse_item(char *item, vt_binding *out, cli_error *e) {
+static vt_status parse_item(const char *flag, char *item, vt_binding *out, cli_error *e) {
   char *equals = strchr(item, '=');
   if (equals == NULL || equals == item)
-    return VT_FAIL(&e->diag, VT_USAGE, "--bind takes NAME=N,..., not '%s'", item);
+    return VT_FAIL(&e->diag, VT_USAGE, "--%s takes NAME=N,..., not '%s'", flag, item);
   const char *number = equals + 1;
   char *end = NULL;
   errno = 0;
   const long long v = strtoll(number, &end, 10);
   const int digit = number[0] >= '0' && number[0] <= '9';
   if ((!digit && number[0] != '-') || *end != '\0' || errno != 0)
-    return VT_FAIL(&e->diag, VT_BIND, "--bind %s: the size must be a whole number", item);
+    return VT_FAIL(&e->diag, VT_BIND, "--%s %s: the size must be a whole number", flag,
+                   item);
   *equals = '\0';
   *out = (vt_binding){.name = item, .value = v};
   return VT_OK;
 }
 
 /* Inserts a binding so that the rows stay in ascending order of their names. */
-static vt_status insert_binding(cli_bind *b, vt_binding v, cli_error *e) {
+static vt_status insert_binding(const char *flag, cli_bind *b, vt_binding v, cli_error *e) {
   uint32_t at = b->n;
   while (at > 0 && strcmp(b->row[at - 1].name, v.name) > 0) at--;
   if (at > 0 && strcmp(b->row[at - 1].name, v.name) == 0)
-    return VT_FAIL(&e->diag, VT_USAGE, "--bind gives '%s' twice", v.name);
+    return VT_FAIL(&e->diag, VT_USAGE, "--%s gives '%s' twice", flag, v.name);
   memmove(&b->row[at + 1], &b->row[at], (b->n - at) * sizeof v);
   b->row[at] = v;
   b->n++;
   return VT_OK;
 }
 
-static vt_status parse_items(cli_bind *b, cli_error *e) {
+static vt_status parse_items(const char *flag, cli_bind *b, cli_error *e) {
   for (char *item = b->text, *next; item != NULL; item = next) {
     next = strchr(item, ',');
     if (next != NULL) *next++ = '\0';
     vt_binding v = {0};
-    VT_TRY(parse_item(item, &v, e));
-    VT_TRY(insert_binding(b, v, e));
+    VT_TRY(parse_item(flag, item, &v, e));
+    VT_TRY(insert_binding(flag, b, v, e));
   }
   return VT_OK;
 }
 
+/* Parses `text`, which the bindings own then; NULL: out of memory. */
+static vt_status parse_owned(const char *flag, char *text, cli_bind *out, cli_error *e) {
+  cli_bind b = {.text = text};
+  b.row = text != NULL ? calloc(count_comma_separated(text), sizeof *b.row) : NULL;
+  const vt_status s = b.row != NULL ? parse_items(flag, &b, e) : cli_no_memory(e);
+  if (s == VT_OK)
+    *out = b;
+  else
+    cli_bind_free(&b);
+  return s;
+}
+
+vt_status cli_bind_parse_text(const char *flag, const char *text, cli_bind *out, cli_error *e) {
+  return parse_owned(flag, cli_text_copy(text, strlen(text)), out, e);
+}
+
 vt_status cli_bind_parse(const cli_args *a, cli_bind *out, cli_error *e) {
-  cli_bind b = {0};
-  if (cli_flag_value(a, "bind") != NULL) {
-    b.text = join_bind_values(a);
-    b.row = b.text != NULL ? calloc(count_comma_separated(b.text), sizeof *b.row) : NULL;
-    const vt_status s = b.row != NULL ? parse_items(&b, e) : cli_no_memory(e);
-    if (s != VT_OK) {
-      cli_bind_free(&b);
-      return s;
-    }
-  }
-  *out = b;
+  if (cli_flag_value(a, "bind") != NULL) return parse_owned("bind", join_bind_values(a), out, e);
+  *out = (cli_bind){0};
   return VT_OK;
 }
 

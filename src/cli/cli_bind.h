@@ -13,6 +13,9 @@ typedef struct cli_bind {
 
 /* Parses all --bind flags. The library checks later whether the names and values fit the model. */
 vt_status cli_bind_parse(const cli_args *a, cli_bind *out, cli_error *e) VT_NODISCARD;
+/* Parses the text of one flag of another name, as in --plan cpu:B=4. */
+vt_status cli_bind_parse_text(const char *flag, const char *text, cli_bind *out,
+                              cli_error *e) VT_NODISCARD;
 void cli_bind_free(cli_bind *b);
 /* The binding of the dim whose name is the `n` bytes at `name`; NULL if it is not bound. */
 const vt_binding *cli_bind_find(const cli_bind *b, const char *name, size_t n);

@@ -110,12 +110,11 @@ static vt_status read_params(const cli_args *a, const char *map, cli_job *j, cli
   return VT_OK;
 }
 
-static vt_status open_params(const cli_args *a, cli_job *j, cli_error *e) {
+vt_status cli_job_open_params(const cli_args *a, cli_job *j, cli_error *e) {
   char *map = NULL;
   uint32_t n = 0;
   while (cli_flag_value_at(a, "params", n) != NULL) n++;
   if (n == 0) return check_params_given(a, e);
-  VT_TRY(cli_refuse_both(a, "params", "seed", e));
   j->params = calloc(n, sizeof *j->params);
   if (j->params == NULL) return cli_no_memory(e);
   for (; j->n_params < n; j->n_params++)
@@ -127,6 +126,17 @@ static vt_status open_params(const cli_args *a, cli_job *j, cli_error *e) {
   return s;
 }
 
+/* A bundle has its own parameters. */
+static vt_status refuse_params_of_bundle(const cli_args *a, const cli_job *j, cli_error *e) {
+  static const char *const flags[] = {"params", "params-map", "ignore-extra", "convert-params",
+                                      "seed"};
+  for (size_t i = 0; j->source.bundle != NULL && i < sizeof flags / sizeof *flags; i++)
+    if (cli_flag_value(a, flags[i]) != NULL)
+      return VT_FAIL(&e->diag, VT_USAGE, "%s is a bundle, which has its own parameters: drop --%s",
+                     j->path, flags[i]);
+  return VT_OK;
+}
+
 vt_status cli_job_open(const cli_args *a, cli_job *out, cli_error *e) {
   *out = (cli_job){.path = a->operands[0],
                    .passes = cli_flag_value(a, "passes"),
@@ -135,10 +145,11 @@ vt_status cli_job_open(const cli_args *a, cli_job *out, cli_error *e) {
   VT_TRY(cli_planning_parse(a, &out->how, e));
   VT_TRY(cli_flag_value_u64(a, "seed", 0, &out->seed, e));
   VT_TRY(cli_flag_value_u64(a, "random-inputs", 0, &out->inputs_seed, e));
-  e->path = out->path;
-  VT_TRY(vt_model_read(out->path, NULL, &out->model, &e->diag));
-  e->path = NULL;
-  VT_TRY(open_params(a, out, e));
+  VT_TRY(cli_model_open(out->path, &out->source, e));
+  out->model = out->source.model;
+  VT_TRY(refuse_params_of_bundle(a, out, e));
+  VT_TRY(cli_refuse_both(a, "params", "seed", e));
+  VT_TRY(cli_job_open_params(a, out, e));
   VT_TRY(open_inputs(a, out, e));
   return cli_cache_open(a, &out->cache, e);
 }
@@ -153,7 +164,7 @@ void cli_job_close(cli_job *j) {
   vt_weights_free(j->weights);
   free(j->params);
   cli_bind_free(&j->bind);
-  vt_model_free(j->model);
+  cli_model_close(&j->source);
   vt_cache_free(j->cache);
   *j = (cli_job){0};
 }
@@ -176,17 +187,31 @@ static vt_status set_inputs(const cli_job *j, vt_program *p, cli_error *e) {
 static vt_status new_program(const cli_job *j, const vt_options *o, vt_program **out,
                              cli_error *e) {
   const cli_cache_mark before = cli_cache_counts_now(j->cache);
+  const uint64_t used = vt_bundle_plans_used(o->bundle);
   const vt_status s = vt_program_new(j->model, o, out, &e->diag);
   if (s == VT_OK) {
     uint8_t hash[32];
     const int plugin = vt_program_plugin(*out, hash);
-    cli_cache_print_origin(j->cache, before);
+    if (!cli_bundle_print_origin(o->bundle, used)) cli_cache_print_origin(j->cache, before);
+    cli_choice_print(o->backend, vt_program_backend(*out), vt_program_device(*out));
     cli_stamp_print(&(cli_stamp){vt_program_backend(*out), plugin ? hash : NULL,
                                  vt_program_unadmitted(*out), vt_program_fallback(*out)});
   }
   if (s == VT_TENSOR) e->path = only_params_file(j);
   if (e->diag.line != 0 || s == VT_VERIFY) e->path = j->path;
   return s;
+}
+
+/* Gives the options all that is in the bundle; but if its plans shall not be used, only its weights
+ * and a new state, which the caller frees. */
+static vt_status set_bundle(const cli_job *j, vt_options *o, vt_state **out_state, cli_error *e) {
+  o->bundle = j->source.bundle;
+  if (o->bundle == NULL || !j->without_plans) return VT_OK;
+  if (vt_bundle_has_state(o->bundle)) VT_TRY(vt_state_new(j->model, o, 0, out_state, &e->diag));
+  o->state = *out_state;
+  o->weights = vt_bundle_weights(o->bundle);
+  o->bundle = NULL;
+  return VT_OK;
 }
 
 vt_status cli_job_new_program(const cli_job *j, const char *backend, vt_program **out,
@@ -204,8 +229,12 @@ vt_status cli_job_new_program(const cli_job *j, const char *backend, vt_program 
   vt_program *p = NULL;
   cli_planning_copy_to_options(&j->how, &o);
   cli_progress_attach(&o);
-  VT_TRY(new_program(j, &o, &p, e));
-  vt_status s = j->weights != NULL ? VT_OK : vt_program_init_params(p, j->seed, &e->diag);
+  vt_state *state = NULL;
+  VT_TRY(set_bundle(j, &o, &state, e));
+  vt_status s = new_program(j, &o, &p, e);
+  vt_state_free(state);
+  VT_TRY(s);
+  if (o.weights == NULL && o.bundle == NULL) s = vt_program_init_params(p, j->seed, &e->diag);
   cli_progress_clear();
   if (s == VT_OK) s = set_inputs(j, p, e);
   if (s != VT_OK) {

@@ -3,6 +3,7 @@
  * the flags name. Programs for any backend are made from it. */
 #ifndef CLI_PARAMS_H
 #define CLI_PARAMS_H
+#include "cli_model.h"
 #include "cli_plan.h"
 
 /* One --in NAME=FILE[:KEY]. */
@@ -17,7 +18,8 @@ typedef struct cli_input {
 
 typedef struct cli_job {
   const char *path, *passes; /* model and --passes as the user wrote them */
-  vt_model *model;
+  cli_model source; /* what `path` names */
+  const vt_model *model;
   cli_bind bind;
   cli_planning how;    /* flags on planning */
   const char **params; /* --params, in the order of the command line */
@@ -29,12 +31,15 @@ typedef struct cli_job {
   int random;                 /* 1: inputs without a file are random, from `inputs_seed` */
   uint64_t seed, inputs_seed; /* --seed, --random-inputs */
   vt_cache *cache;            /* cache of plans; NULL: no cache */
+  int without_plans;          /* 1: do not use the plans of the bundle */
   int measure;                /* 1: runs record the time of each step */
 } cli_job;
 
 /* Reads every file that the flags name. cli_job_close must be called after a failure too. */
 vt_status cli_job_open(const cli_args *a, cli_job *out, cli_error *e) VT_NODISCARD;
 void cli_job_close(cli_job *j);
+/* Reads the files of --params into a job with a model; part of cli_job_open. */
+vt_status cli_job_open_params(const cli_args *a, cli_job *j, cli_error *e) VT_NODISCARD;
 /* Creates a program with parameters and inputs set. `backend` NULL: the default backend. */
 vt_status cli_job_new_program(const cli_job *j, const char *backend, vt_program **out,
                               cli_error *e) VT_NODISCARD;

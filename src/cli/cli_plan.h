@@ -4,6 +4,7 @@
 #ifndef CLI_PLAN_H
 #define CLI_PLAN_H
 #include "cli_bind.h"
+#include "cli_model.h"
 
 /* ---- flags on planning (cli_planning.c) ---- */
 
@@ -26,6 +27,10 @@ vt_status cli_planning_parse(const cli_args *a, cli_planning *out, cli_error *e)
 void cli_planning_copy_to_options(const cli_planning *p, vt_options *o);
 /* Adds schedule, stream and budget as members of the JSON object `o`. */
 void cli_planning_add_json(const cli_planning *p, json_t *o);
+
+/* At a terminal, says once which backend was chosen, if neither the flag --backend, whose value is
+ * `flag`, nor VOLTA_BACKEND names one. `device` describes the device; NULL: it is left out. */
+void cli_choice_print(const char *flag, const char *backend, const char *device);
 
 /* The stamp of a report: which backend gave the results, if that is not the requested one or has
  * no certificate. It is printed on standard error and is part of JSON reports. */
@@ -50,7 +55,7 @@ void cli_size_text(uint64_t bytes, char out[CLI_SIZE_TEXT]); /* "1.5 MiB", "512 
 /* A model and the flags of `volta plan`. */
 typedef struct cli_plan_job {
   const char *path, *backend, *passes; /* as the user wrote them */
-  vt_model *model;
+  cli_model source;                    /* what `path` names */
   cli_bind bind;
   cli_planning how; /* flags on planning */
   vt_cache *cache;  /* cache of plans; NULL: no cache */

@@ -326,7 +326,7 @@ static void draw_title(const picture *g) {
   char live[CLI_SIZE_TEXT];
   cli_size_text(g->info.live, live);
   fputs("<text class=\"h\" x=\"16\" y=\"30\">", g->f);
-  cli_xml_text_cut(g->f, vt_model_name(g->j->model), 60);
+  cli_xml_text_cut(g->f, vt_model_name(g->j->source.model), 60);
   fputs("</text>\n<text class=\"m\" x=\"16\" y=\"50\">", g->f);
   for (uint32_t i = 0; i < g->j->bind.n; i++)
     fprintf(g->f, "%s=%" PRId64 "%s", g->j->bind.row[i].name, g->j->bind.row[i].value,

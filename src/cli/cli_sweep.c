@@ -208,7 +208,7 @@ static json_t *json_row(const sweep *w, const row *r) {
 static vt_status print_json(const sweep *w, cli_error *e) {
   json_t *list = json_array();
   for (uint32_t i = 0; i < w->n_rows; i++) cli_json_append(list, json_row(w, &w->rows[i]));
-  json_t *o = json_pack("{s:s, s:o}", "model", vt_model_name(w->j->model), "bind",
+  json_t *o = json_pack("{s:s, s:o}", "model", vt_model_name(w->j->source.model), "bind",
                         cli_bind_json(&w->j->bind));
   cli_planning_add_json(&w->j->how, o);
   cli_json_set(o, "sweep", list);

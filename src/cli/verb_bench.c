@@ -10,6 +10,7 @@
 #include "cli_bench.h"
 #include "cli_bind.h"
 #include "cli_json.h"
+#include "cli_model.h"
 #include "cli_progress.h"
 
 enum { MOST_THREADS = 8, SLOT_NS = 40000000, REST_NS = 200000000, QUICK_SLOT_NS = 1000000 };
@@ -321,17 +322,15 @@ static vt_status make_and_time_model_program(bench *b, const vt_model *m, cli_er
 }
 
 static vt_status read_and_measure_model(bench *b, cli_error *e) {
-  vt_model *m = NULL;
-  e->path = b->path;
-  VT_TRY(vt_model_read(b->path, NULL, &m, &e->diag));
-  e->path = NULL;
+  cli_model m;
+  VT_TRY(cli_model_open(b->path, &m, e));
   b->pace.total = (uint64_t)b->n_threads * b->pace.rounds;
   vt_status s = VT_OK;
   for (uint32_t t = 0; t < b->n_threads && s == VT_OK; t++) {
     set_threads_and_pace(b, b->threads[t]);
-    s = make_and_time_model_program(b, m, e);
+    s = make_and_time_model_program(b, m.model, e);
   }
-  vt_model_free(m);
+  cli_model_close(&m);
   if (e->diag.line != 0) e->path = b->path;
   return s;
 }

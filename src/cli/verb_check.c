@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
- * verb_check.c - volta check MODEL...: parses and verifies every file and reports each failure. The
- * status is that of the first failure. */
+ * verb_check.c - volta check MODEL...: parses and verifies every file, and reads and verifies all
+ * content of a bundle. It reports each failure; the status is that of the first one. */
+#include <inttypes.h>
 #include "cli_json.h"
+#include "cli_model.h"
 
 typedef struct counts {
   uint32_t kind[VT_PORT_OUTPUT + 1]; /* number of ports of each kind, VT_PORT_* */
@@ -41,17 +43,57 @@ static json_t *json_invalid_model(const char *path, const vt_diag *d) {
                    cli_json_error(d));
 }
 
+/* ---- bundles ---- */
+
+/* Prints what was verified, by the manifest, which it agrees with. */
+static void print_valid_bundle(const char *path, json_t *manifest) {
+  const char *name;
+  json_t *file;
+  json_object_foreach (json_object_get(manifest, "files"), name, file) {
+    cli_print_escaped(path);
+    cli_print("/%s: ok: %" JSON_INTEGER_FORMAT " bytes, blake2b %s\n", name,
+              json_integer_value(json_object_get(file, "size")),
+              json_string_value(json_object_get(file, "blake2b")));
+  }
+  cli_print_escaped(path);
+  cli_print(": ok: model %s\n", json_string_value(json_object_get(manifest, "model")));
+  cli_print_escaped(path);
+  cli_print(": ok: weights %s\n", json_string_value(json_object_get(manifest, "weights")));
+}
+
+/* Reads and verifies all content of a bundle, and reports it. */
+static vt_status check_bundle(const char *path, const cli_model *m, json_t *list, cli_error *e) {
+  VT_TRY(vt_bundle_check(m->bundle, &e->diag));
+  json_t *manifest = cli_bundle_manifest(m->bundle);
+  if (manifest == NULL) return cli_no_memory(e);
+  if (list == NULL) print_valid_bundle(path, manifest);
+  if (list != NULL) {
+    json_t *o = json_valid_model(path, m->model);
+    cli_json_set(o, "bundle", json_incref(manifest));
+    cli_json_append(list, o);
+  }
+  json_decref(manifest);
+  return VT_OK;
+}
+
+/* ---- files ---- */
+
+static vt_status check_opened(const char *path, const cli_model *m, json_t *list, cli_error *e) {
+  if (m->bundle != NULL) VT_TRY(check_bundle(path, m, list, e));
+  if (list == NULL) print_valid_model(path, m->model);
+  if (list != NULL && m->bundle == NULL) cli_json_append(list, json_valid_model(path, m->model));
+  return VT_OK;
+}
+
 /* Checks one file. The result is appended to `list`, or printed if `list` is NULL. */
 static vt_status check_file(const char *path, json_t *list) {
   cli_error e = {.path = path};
-  vt_model *m = NULL;
-  const vt_status s = vt_model_read(path, NULL, &m, &e.diag);
+  cli_model m = {.model = NULL};
+  vt_status s = cli_model_open(path, &m, &e);
+  if (s == VT_OK) s = check_opened(path, &m, list, &e);
   if (s != VT_OK) cli_error_print(&e, s);
-  if (list != NULL)
-    cli_json_append(list,
-                    s == VT_OK ? json_valid_model(path, m) : json_invalid_model(path, &e.diag));
-  if (list == NULL && s == VT_OK) print_valid_model(path, m);
-  vt_model_free(m);
+  if (s != VT_OK && list != NULL) cli_json_append(list, json_invalid_model(path, &e.diag));
+  cli_model_close(&m);
   return s;
 }
 

@@ -2,6 +2,7 @@
  * verb_digest.c - volta digest FILE: prints the digest of each tensor of a file, one per line, or
  * the hash of a model; for an index of shards also the digest of all tensors together. */
 #include "cli_json.h"
+#include "cli_model.h"
 #include "cli_tensors.h"
 
 static vt_status print_or_append_digest(const uint8_t digest[32], const char *name,
@@ -19,13 +20,18 @@ static vt_status print_or_append_digest(const uint8_t digest[32], const char *na
   return VT_OK;
 }
 
+/* The hash of a model; for a bundle also the digest of its weights, which are read. */
 static vt_status digest_model(const char *path, json_t *list, cli_error *e) {
-  vt_model *m = NULL;
+  cli_model m;
   uint8_t hash[32];
-  VT_TRY(vt_model_read(path, NULL, &m, &e->diag));
-  vt_model_hash(m, hash);
-  const vt_status s = print_or_append_digest(hash, vt_model_name(m), "model", list);
-  vt_model_free(m);
+  VT_TRY(cli_model_open(path, &m, e));
+  vt_model_hash(m.model, hash);
+  vt_status s = print_or_append_digest(hash, vt_model_name(m.model), "model", list);
+  if (s == VT_OK && m.bundle != NULL)
+    s = vt_weights_digest(vt_bundle_weights(m.bundle), hash, &e->diag);
+  if (s == VT_OK && m.bundle != NULL)
+    s = print_or_append_digest(hash, cli_basename(path), "weights", list);
+  cli_model_close(&m);
   return s;
 }
 
@@ -65,7 +71,8 @@ vt_status verb_digest(const cli_args *a, cli_error *e) {
   json_t *list = as_json ? json_array() : NULL;
   e->path = path;
   const vt_status s =
-      cli_ends_with(path, ".vt") ? digest_model(path, list, e) : digest_file(path, list, e);
+      cli_ends_with(path, ".vt") || cli_path_is_bundle(path) ? digest_model(path, list, e)
+                                                             : digest_file(path, list, e);
   if (s == VT_OK && as_json)
     return cli_json_print(json_pack("{s:o, s:o}", "file", cli_json_text(path), "digests", list), e);
   json_decref(list);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include "cli_info.h"
 #include "cli_json.h"
+#include "cli_model.h"
 
 /* ---- dims as numbers ---- */
 
@@ -73,13 +74,15 @@ static int bound_port_type(const vt_port_info *p, const cli_bind *bind, vt_tenso
 typedef struct view {
   const vt_model *m;
   const cli_bind *bind;
+  const vt_bundle *bundle;  /* the bundle that the model is from, or NULL */
   uint32_t params;          /* number of parameters */
   uint64_t elements, bytes; /* total of all parameters */
   int counted;              /* 0: a dim of a parameter is not bound, so the totals are unknown */
 } view;
 
 static const char *const kind_name[] = {
-    [VT_PORT_INPUT] = "input", [VT_PORT_PARAM] = "param", [VT_PORT_OUTPUT] = "output"};
+    [VT_PORT_INPUT] = "input", [VT_PORT_PARAM] = "param", [VT_PORT_OUTPUT] = "output",
+    [VT_PORT_STATE] = "state"};
 
 static void port_type_text(const view *v, const vt_port_info *p, char out[CLI_TYPE_SIZE]) {
   vt_tensor t;
@@ -205,26 +208,58 @@ static vt_status print_json(const view *v, cli_error *e) {
       json_pack("{s:i, s:o, s:o}", "tensors", (int)v->params, "elements",
                 v->counted ? json_integer((json_int_t)v->elements) : json_null(), "bytes",
                 v->counted ? json_integer((json_int_t)v->bytes) : json_null());
-  return cli_json_print(
-      json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "model", vt_model_name(v->m), "hash",
-                cli_json_hex(hash), "nodes", (int)vt_model_nodes(v->m), "dims", json_dims(v),
-                "ports", json_ports(v), "parameters", params),
-      e);
+  json_t *root = json_pack("{s:s, s:o, s:i, s:o, s:o, s:o}", "model", vt_model_name(v->m), "hash",
+                           cli_json_hex(hash), "nodes", (int)vt_model_nodes(v->m), "dims",
+                           json_dims(v), "ports", json_ports(v), "parameters", params);
+  if (v->bundle != NULL) cli_json_set(root, "bundle", cli_bundle_manifest(v->bundle));
+  return cli_json_print(root, e);
+}
+
+/* Prints an object of texts, one line each. */
+static void print_pairs(const char *what, json_t *pairs) {
+  const char *key;
+  json_t *value;
+  json_object_foreach (pairs, key, value) {
+    cli_print("%s ", what);
+    cli_print_escaped(key);
+    cli_print(": ");
+    cli_print_escaped(json_string_value(value));
+    cli_print("\n");
+  }
+}
+
+/* Prints the manifest of a bundle. */
+static vt_status print_bundle(const vt_bundle *b, cli_error *e) {
+  json_t *manifest = cli_bundle_manifest(b), *file;
+  const char *name;
+  if (manifest == NULL) return cli_no_memory(e);
+  cli_print("numerics %" JSON_INTEGER_FORMAT "\nweights %s\n",
+            json_integer_value(json_object_get(manifest, "numerics")),
+            json_string_value(json_object_get(manifest, "weights")));
+  json_object_foreach (json_object_get(manifest, "files"), name, file)
+    cli_print("file %s: %" JSON_INTEGER_FORMAT " bytes\n", name,
+              json_integer_value(json_object_get(file, "size")));
+  print_pairs("metadata", json_object_get(manifest, "metadata"));
+  print_pairs("digest", json_object_get(manifest, "digests"));
+  json_decref(manifest);
+  return VT_OK;
 }
 
 static vt_status report_model(view *v, int as_json, cli_error *e) {
   VT_TRY(check_bind(v, e));
   VT_TRY(sum_params(v, e));
-  return as_json ? print_json(v, e) : print_text(v);
+  if (as_json) return print_json(v, e);
+  VT_TRY(print_text(v));
+  return v->bundle != NULL ? print_bundle(v->bundle, e) : VT_OK;
 }
 
 vt_status cli_info_report(const char *path, const cli_bind *bind, int as_json, cli_error *e) {
-  vt_model *m = NULL;
+  cli_model m;
+  VT_TRY(cli_model_open(path, &m, e));
   e->path = path;
-  VT_TRY(vt_model_read(path, NULL, &m, &e->diag));
-  view v = {.m = m, .bind = bind};
+  view v = {.m = m.model, .bind = bind, .bundle = m.bundle};
   const vt_status s = report_model(&v, as_json, e);
-  vt_model_free(m);
+  cli_model_close(&m);
   return s;
 }
 

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include "cli_info.h"
 #include "cli_json.h"
+#include "cli_model.h"
 #include "cli_tensors.h"
 
 typedef struct facts {
@@ -81,7 +82,8 @@ static vt_status report_json(cli_tensors *file, cli_error *e) {
 vt_status verb_inspect(const cli_args *a, cli_error *e) {
   const int as_json = cli_flag_value(a, "json") != NULL;
   e->path = a->operands[0];
-  if (cli_ends_with(e->path, ".vt")) return cli_info_report(e->path, &(cli_bind){0}, as_json, e);
+  if (cli_ends_with(e->path, ".vt") || cli_path_is_bundle(e->path))
+    return cli_info_report(e->path, &(cli_bind){0}, as_json, e);
   cli_tensors file;
   VT_TRY(cli_tensors_open(e->path, &file, e));
   const vt_status s = as_json ? report_json(&file, e) : report_text(&file, e);

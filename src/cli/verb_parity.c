@@ -334,6 +334,10 @@ vt_status verb_parity(const cli_args *a, cli_error *e) {
   cli_job j;
   comparison c = {0};
   vt_status s = cli_job_open(a, &j, e);
+  if (s == VT_OK && j.source.bundle != NULL && cli_flag_value(a, "published") != NULL)
+    s = VT_FAIL(&e->diag, VT_USAGE,
+                "--published is about a model with parameters from a seed, and %s is a bundle",
+                j.path);
   if (s == VT_OK) s = run_comparison(a, &j, &c, e);
   comparison_free(&c);
   cli_job_close(&j);

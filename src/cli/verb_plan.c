@@ -15,14 +15,19 @@ vt_status cli_plan_new(const cli_plan_job *j, const cli_bind *bind, const cli_pl
                   .bind = bind->row,
                   .backend = j->backend,
                   .passes = j->passes,
-                  .cache = j->cache};
+                  .cache = j->cache,
+                  .note = cli_warn,
+                  .bundle = j->source.bundle};
   cli_planning_copy_to_options(how, &o);
   const cli_cache_mark before = cli_cache_counts_now(j->cache);
-  const vt_status s = vt_planned_new(j->model, &o, out, &e->diag);
+  const uint64_t used = vt_bundle_plans_used(j->source.bundle);
+  const vt_status s = vt_planned_new(j->source.model, &o, out, &e->diag);
   if (s == VT_OK) {
     uint8_t hash[32];
     const int plugin = vt_planned_plugin(*out, hash);
-    cli_cache_print_origin(j->cache, before);
+    if (!cli_bundle_print_origin(j->source.bundle, used))
+      cli_cache_print_origin(j->cache, before);
+    cli_choice_print(j->backend, vt_planned_backend(*out), NULL);
     cli_stamp_print(&(cli_stamp){vt_planned_backend(*out), plugin ? hash : NULL,
                                  vt_planned_unadmitted(*out), vt_planned_fallback(*out)});
   }
@@ -125,7 +130,7 @@ static void print_bytes(const char *name, uint64_t bytes, const char *note) {
 }
 
 static void print_report_head(const view *v) {
-  cli_print("model %s on %s", vt_model_name(v->j->model), vt_planned_backend(v->p));
+  cli_print("model %s on %s", vt_model_name(v->j->source.model), vt_planned_backend(v->p));
   for (uint32_t i = 0; i < v->j->bind.n; i++)
     cli_print("%s %s=%" PRId64, i == 0 ? "," : "", v->j->bind.row[i].name, v->j->bind.row[i].value);
   cli_print("\n\nclass                     bytes\n");
@@ -221,8 +226,8 @@ static void add_budget_json(json_t *o, const view *v) {
 
 static vt_status print_json(const view *v, cli_error *e) {
   uint8_t hash[32];
-  vt_model_hash(v->j->model, hash);
-  json_t *o = json_pack("{s:s, s:o, s:s, s:o}", "model", vt_model_name(v->j->model), "hash",
+  vt_model_hash(v->j->source.model, hash);
+  json_t *o = json_pack("{s:s, s:o, s:s, s:o}", "model", vt_model_name(v->j->source.model), "hash",
                         cli_json_hex(hash), "backend", vt_planned_backend(v->p), "bind",
                         cli_bind_json(&v->j->bind));
   const int plugin = vt_planned_plugin(v->p, hash);
@@ -291,9 +296,7 @@ static vt_status open_job(const cli_args *a, cli_plan_job *j, cli_error *e) {
   j->passes = cli_flag_value(a, "passes");
   VT_TRY(cli_planning_parse(a, &j->how, e));
   VT_TRY(cli_bind_parse(a, &j->bind, e));
-  e->path = j->path;
-  VT_TRY(vt_model_read(j->path, NULL, &j->model, &e->diag));
-  e->path = NULL;
+  VT_TRY(cli_model_open(j->path, &j->source, e));
   return cli_cache_open(a, &j->cache, e);
 }
 
@@ -303,7 +306,7 @@ vt_status verb_plan(const cli_args *a, cli_error *e) {
   vt_status s = open_job(a, &j, e);
   if (s == VT_OK) s = plan_and_report_job(a, &j, e);
   vt_cache_free(j.cache);
-  vt_model_free(j.model);
+  cli_model_close(&j.source);
   cli_bind_free(&j.bind);
   return s;
 }

@@ -321,6 +321,7 @@ vt_status verb_run(const cli_args *a, cli_error *e) {
   if (cli_flag_value(a, "dump-passes") != NULL) {
     vt_cache_free(j.cache);
     j.cache = NULL;
+    j.without_plans = 1;
   }
   j.measure = cli_flag_value(a, "metrics") != NULL || cli_flag_value(a, "trace") != NULL;
   if (s == VT_OK) s = run_job(a, &j, e);

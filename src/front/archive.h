@@ -7,6 +7,7 @@
 #include "stream.h"
 #include "vt_arena.h"
 #include "vt_file.h"
+#include "vt_text.h"
 #include "volta/volta_tools.h"
 
 /* The formats store little-endian elements, which are copied without conversion. */
@@ -85,6 +86,11 @@ typedef struct vt_item {
 vt_status vt_archive_check_and_sort_items(uint32_t n, const char *const *names,
                                           const vt_tensor *tensors, const char *reserved,
                                           vt_alloc a, vt_item *out, vt_diag *d) VT_NODISCARD;
+
+/* Prints the length and the header of a safetensors file of these items, padded with spaces to a
+ * multiple of 8 bytes; the data of the items follow it in order. `t` must be empty. */
+vt_status vt_safetensors_print_header(vt_text *t, const vt_item *items, uint32_t n,
+                                      vt_diag *d) VT_NODISCARD;
 
 /* A reader of one format: parses the whole file `src` and adds its tensors to the empty archive. */
 typedef vt_status vt_reader_fn(vt_archive *ar, const vt_source *src, vt_diag *d);

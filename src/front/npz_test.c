@@ -554,8 +554,8 @@ static void test_zip64_used_at_numpy_limits(void) {
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     vt_text t;
     vt_text_init(&t, vt_alloc_default());
-    vt_npz_add_directory_entry(&t, "a", 0x12345678, cases[i].size, cases[i].at);
-    vt_npz_add_end_records(&t, 1, cases[i].begin, t.n);
+    vt_zip_add_directory_entry(&t, "a", ".npy", 0x12345678, cases[i].size, cases[i].at);
+    vt_zip_add_end_records(&t, 1, cases[i].begin, t.n);
     CHECK(vt_text_status(&t) == VT_OK);
     check_bytes_are_hex(&t, cases[i].hex);
     vt_text_done(&t);

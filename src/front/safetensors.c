@@ -447,8 +447,7 @@ static void print_header_item(vt_text *t, const vt_item *x, uint64_t begin) {
               (unsigned long long)(begin + x->bytes));
 }
 
-/* Prints the length and the header, padded with spaces to a multiple of 8 bytes. */
-static vt_status print_header(vt_text *t, const vt_item *items, uint32_t n, vt_diag *d) {
+vt_status vt_safetensors_print_header(vt_text *t, const vt_item *items, uint32_t n, vt_diag *d) {
   uint8_t length[LENGTH_BYTES] = {0};
   uint64_t at = 0;
   vt_text_add_bytes(t, length, sizeof length);
@@ -493,7 +492,7 @@ vt_status vt_safetensors_write(const char *path, uint32_t n, const char *const *
   vt_status s = items != NULL ? VT_OK : VT_FAIL(d, VT_NOMEM, "no memory to write tensors");
   if (s == VT_OK)
     s = vt_archive_check_and_sort_items(n, names, tensors, METADATA, vt_alloc_default(), items, d);
-  if (s == VT_OK) s = print_header(&head, items, n, d);
+  if (s == VT_OK) s = vt_safetensors_print_header(&head, items, n, d);
   if (s == VT_OK) s = write_file(path, &head, items, n, d);
   vt_text_done(&head);
   vt_arena_done(&arena);

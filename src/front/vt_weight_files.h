@@ -46,6 +46,11 @@ typedef struct vt_weight_list {
  * memory. On failure *out needs no vt_weight_list_done. */
 vt_status vt_weight_list_open(uint32_t n, const char *const *paths, const char *map, vt_alloc a,
                               vt_weight_list *out, vt_diag *d) VT_NODISCARD;
+/* Makes a list of the tensors of one safetensors file that is open already: bytes begin..end of
+ * `src`, which messages call `path`. */
+vt_status vt_weight_list_open_range(const vt_source *src, const char *path, uint64_t begin,
+                                    uint64_t end, vt_alloc a, vt_weight_list *out,
+                                    vt_diag *d) VT_NODISCARD;
 /* Makes a list from copies of tensors, with every NaN canonical. */
 vt_status vt_weight_list_copy(uint32_t n, const char *const *names, const vt_tensor *tensors,
                               const char *map, vt_alloc a, vt_weight_list *out,

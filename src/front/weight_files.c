@@ -141,8 +141,8 @@ vt_status vt_weight_format_of(const vt_source *src, vt_weight_format *out, vt_di
   return VT_OK;
 }
 
-vt_status vt_weight_list_add_file(vt_weight_list *l, const char *path, uint32_t *out_file,
-                                  vt_diag *d) {
+/* Makes room for a file of the list, whose `src` the caller opens; then n_files is increased. */
+static vt_status new_file(vt_weight_list *l, const char *path, vt_weight_file **out, vt_diag *d) {
   if (l->n_files == VT_WEIGHT_FILES_MAX)
     return VT_FAIL(d, VT_LIMIT, "the weights are in more than %d files, which is the limit",
                    VT_WEIGHT_FILES_MAX);
@@ -151,9 +151,16 @@ vt_status vt_weight_list_add_file(vt_weight_list *l, const char *path, uint32_t 
   const char *copy = vt_arena_string(&l->arena, path, strlen(path));
   if (list == NULL || copy == NULL) return fail_no_memory(d);
   l->files = list;
-  vt_weight_file *f = &list[l->n_files];
-  f->path = copy;
-  VT_TRY(vt_source_open(copy, VT_ARCHIVE_FILE_LIMIT, &f->src, d));
+  *out = &list[l->n_files];
+  (*out)->path = copy;
+  return VT_OK;
+}
+
+vt_status vt_weight_list_add_file(vt_weight_list *l, const char *path, uint32_t *out_file,
+                                  vt_diag *d) {
+  vt_weight_file *f;
+  VT_TRY(new_file(l, path, &f, d));
+  VT_TRY(vt_source_open(f->path, VT_ARCHIVE_FILE_LIMIT, &f->src, d));
   *out_file = l->n_files++;
   return VT_OK;
 }
@@ -200,6 +207,28 @@ vt_status vt_weight_list_open(uint32_t n, const char *const *paths, const char *
   vt_arena_init(&l.arena, a);
   for (uint32_t i = 0; s == VT_OK && i < n; i++) s = open_path(&l, paths[i], d);
   if (s == VT_OK) s = finish_list(&l, map, d);
+  if (s == VT_OK)
+    *out = l;
+  else
+    vt_weight_list_done(&l);
+  return s;
+}
+
+static vt_status add_range(vt_weight_list *l, const vt_source *src, const char *path,
+                           uint64_t begin, uint64_t end, vt_diag *d) {
+  vt_weight_file *f;
+  VT_TRY(new_file(l, path, &f, d));
+  VT_TRY(vt_source_open_range(src, f->path, begin, end, &f->src, d));
+  l->n_files++;
+  VT_TRY(vt_weight_list_add_tensors(l, 0, VT_WEIGHTS_SAFETENSORS, d));
+  return finish_list(l, NULL, d);
+}
+
+vt_status vt_weight_list_open_range(const vt_source *src, const char *path, uint64_t begin,
+                                    uint64_t end, vt_alloc a, vt_weight_list *out, vt_diag *d) {
+  vt_weight_list l = {.a = a};
+  vt_arena_init(&l.arena, a);
+  const vt_status s = add_range(&l, src, path, begin, end, d);
   if (s == VT_OK)
     *out = l;
   else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * zip.h - reads and checks the directory of a zip file, opens its members, and writes the end of an
- * npz file. Private to src/front. */
+ * zip.h - reads and checks the directory of a zip file, opens its members, and writes the
+ * headers of one. Private to src/front. */
 #ifndef VT_ZIP_H
 #define VT_ZIP_H
 #include "archive.h"
@@ -30,12 +30,15 @@ vt_status vt_zip_open_member(const vt_archive *ar, const vt_source *src, const v
                              vt_stream *out, vt_diag *d) VT_NODISCARD;
 vt_status vt_zip_check_member(const vt_member *m, vt_stream *s, vt_diag *d) VT_NODISCARD;
 
-/* Append the directory of an npz file to `t`: vt_npz_add_directory_entry the entry of the stored
- * member "NAME.npy" whose local header is at byte `header_position`, vt_npz_add_end_records the end
- * records. Both use zip64 for the same sizes as numpy.savez does, although the format requires it
- * only for larger ones. */
-void vt_npz_add_directory_entry(vt_text *t, const char *name, uint32_t crc, uint64_t size,
-                                uint64_t header_position);
-void vt_npz_add_end_records(vt_text *t, uint64_t count, uint64_t directory_begin,
+/* Append to `t` the headers of a stored member, whose name is `name` followed by `suffix`: the local
+ * header, which is directly before its data and always has VT_ZIP_LOCAL_HEADER bytes more than the
+ * name, and the entry in the directory; vt_zip_add_end_records the end records. They use zip64 for
+ * the same sizes as numpy.savez does, although the format requires it only for larger ones. */
+enum { VT_ZIP_LOCAL_HEADER = 50 };
+void vt_zip_add_local_header(vt_text *t, const char *name, const char *suffix, uint32_t crc,
+                             uint64_t size);
+void vt_zip_add_directory_entry(vt_text *t, const char *name, const char *suffix, uint32_t crc,
+                                uint64_t size, uint64_t header_position);
+void vt_zip_add_end_records(vt_text *t, uint64_t count, uint64_t directory_begin,
                             uint64_t directory_size);
 #endif
