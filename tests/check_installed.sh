@@ -86,6 +86,10 @@ gives "pkg-config, shared" env LD_LIBRARY_PATH="$at/lib" ./pc_shared "$from/$mod
 if [[ $has_readelf == yes ]]; then
   needs pc_shared || fail "the program through pkg-config does not use libvolta.so.0"
 fi
+awk '/^```/ { inside = $0 == "```c"; next } inside' "$from/../docs/state.md" >decode.c
+compiles "the program of docs/state.md" cc "${warnings[@]}" decode.c "${shared[@]}" -o decode
+tokens=$(cd "$from/.." && LD_LIBRARY_PATH=$at/lib "$OLDPWD/decode" | wc -l) || fail "the program of docs/state.md"
+if [[ $tokens == 20 ]]; then echo "ok: docs/state.md"; else fail "docs/state.md decodes $tokens tokens, not 20"; fi
 if echo 'int main(void) { return 0; }' | cc -static -x c - -o /dev/null 2>/dev/null; then
   compiles "run_model.c with everything static" cc "${warnings[@]}" "$from/run_model.c" "${static[@]}" -static -o pc_static
   gives "pkg-config, static" ./pc_static "$from/$model"

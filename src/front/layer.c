@@ -283,8 +283,7 @@ static vt_status declare_part(const layer_call *c, const char *part, const vt_pa
 
 static vt_param_spec spec_of(uint32_t kind, uint32_t rank, const int64_t *dim,
                              const vt_init_spec *init) {
-  vt_param_spec spec = {
-      .kind = kind, .type = {.dtype = VT_DTYPE_F32, .rank = rank}, .init = *init};
+  vt_param_spec spec = {.kind = kind, .type = {.dtype = VT_DTYPE_F32, .rank = rank}, .init = *init};
   memcpy(spec.type.dim, dim, rank * sizeof *dim);
   return spec;
 }
@@ -679,7 +678,8 @@ static vt_status write_to_cache(const layer_call *c, const kv_cache *k, const ch
 
 /* Replaces the keys and values of this run, in[1] and in[2], by those of the cache, and appends the
  * length. With it the op's `causal` and `window` count positions from the start of the cache. */
-static vt_status attend_to_cache(const layer_call *c, const kv_cache *k, uint32_t *in, uint32_t *n) {
+static vt_status attend_to_cache(const layer_call *c, const kv_cache *k, uint32_t *in,
+                                 uint32_t *n) {
   VT_TRY(write_to_cache(c, k, ".k", &in[1]));
   VT_TRY(write_to_cache(c, k, ".v", &in[2]));
   in[(*n)++] = k->length;
