@@ -266,7 +266,7 @@ static vt_status read_target(reader *r, vt_target *t) {
   t->dense_only = read_index(r, 2);
   expect_word(r, "\n");
   skip_line(r); /* the content of the lines `workspace` and `live` is computed again */
-  if (skip_word_if_next(r, "  backend ")) {
+  if (skip_word_if_next(r, "  backend_memory ")) {
     r->kept = read_number(r);
     expect_word(r, " bytes\n");
   }
