@@ -10,3 +10,7 @@ if(TARGET volta_shared)
   script_test(build/exports build python3 -B tests/check_exports.py ${CMAKE_BINARY_DIR})
   script_test(build/installed build ${CMAKE_SOURCE_DIR}/tests/check_installed.sh ${CMAKE_BINARY_DIR})
 endif()
+
+# The thread sanitizer runs it, too.
+script_test(build/serve threads ${CMAKE_SOURCE_DIR}/tests/check_serve.sh $<TARGET_FILE:volta>
+  $<TARGET_FILE:example_serve>)

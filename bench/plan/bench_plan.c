@@ -63,7 +63,7 @@ static double time_passes(const vt_graph *g, vt_graph **out_graph) {
 
 static double time_plan(const vt_graph *g, uint32_t schedule) {
   const vt_plan_options o = {.schedule = schedule};
-  const vt_target t = {"bench", 0, NULL, report_no_scratch};
+  const vt_target t = {"bench", 0, NULL, report_no_scratch, NULL};
   vt_plan *p = NULL;
   vt_diag d = {0};
   const double start = cpu_seconds();

@@ -93,11 +93,14 @@ typedef struct vt_weights_options {
   uint32_t convert;
   uint32_t reserved;
   const char *map; /* rules that rename tensors, one per line: "pattern = name"; may be NULL */
-  const vt_alloc *alloc; /* allocator for host memory; NULL: the C library's */
+  /* Allocator for host memory, called by every thread that uses the weights; NULL: the C library's.
+   */
+  const vt_alloc *alloc;
 } vt_weights_options;
 
 /* Opens the weights in `n` files: safetensors, npz, or an index of safetensors shards
- * ("model.safetensors.index.json"). Two tensors of the same name are VT_NAME. `o` may be NULL. */
+ * ("model.safetensors.index.json"). Two tensors of the same name are VT_NAME. `o` may be NULL. A
+ * failure in the map has its line in `d`. */
 VT_API vt_status vt_weights_read(uint32_t n, const char *const *paths, const vt_weights_options *o,
                                  vt_weights **out_weights, vt_diag *d) VT_NODISCARD;
 /* Makes weights from copies of the caller's tensors. */
@@ -122,7 +125,8 @@ VT_API uint32_t vt_weights_count(const vt_weights *w);
 /* Tensor `i`, in ascending byte order of the names after renaming; VT_RANGE past the end. */
 VT_API vt_status vt_weights_info(const vt_weights *w, uint32_t i, vt_weight_info *out,
                                  vt_diag *d) VT_NODISCARD;
-/* Reads the elements of tensor `i` to `out`, which must have room for all of them. */
+/* Reads the elements of tensor `i` to `out`, which must have room for all of them and has
+ * unspecified content after a failure. */
 VT_API vt_status vt_weights_get(const vt_weights *w, uint32_t i, void *out,
                                 vt_diag *d) VT_NODISCARD;
 /* Digest of the names and tensors as the files have them: the run digest of docs/numerics.md over
@@ -253,7 +257,7 @@ typedef struct vt_options {
   /* The backend: "reference" or "reference:1" for device 1; "cpu" or "gpu" for the first device of
    * that kind; "auto" for the first GPU, or the CPU if there is no GPU; or the path of a plug-in,
    * which must contain a slash: "./libfoo.so", "./libfoo.so:1". NULL means VOLTA_BACKEND if it is
-   * set, else "reference". */
+   * set, else "auto". The choice changes no bit of a result. */
   const char *backend;
   const vt_alloc *alloc; /* allocator for host memory; NULL: the C library's */
   /* Called during long work with its progress: `what` is "parameters" or "run", `done` of `total`

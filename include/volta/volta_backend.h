@@ -173,6 +173,14 @@ typedef struct vt_bk_metrics {
   const uint64_t *begin, *end; /* start and end of each step; valid until the next run */
 } vt_bk_metrics;
 
+/* Bytes that a backend keeps for a program from program_build to program_free, besides the arenas
+ * of its plan. */
+typedef struct vt_bk_memory {
+  uint32_t size, reserved;
+  uint64_t device; /* memory of the device: packed weights, records of errors */
+  uint64_t host;   /* host memory, if the device has a memory of its own: buffers for copies */
+} vt_bk_memory;
+
 /* The functions that the backend gives to the host. Those marked optional may be NULL. */
 typedef struct vt_bk_api {
   uint32_t size, abi_major;
@@ -225,6 +233,10 @@ typedef struct vt_bk_api {
    *   backend may share what it derives from it, such as packed weights, among them.
    *   writable = 1: the arena STATE. The programs use it one after the other. */
   int32_t (*buffer_share)(vt_bk_device *dev, uint64_t handle, uint32_t writable);
+  /* Optional. Says, before any memory is taken, what the backend will keep for a program of these
+   * steps. It counts towards the memory budget. Without this function it is taken to be nothing. */
+  int32_t (*program_memory)(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n_steps,
+                            vt_bk_memory *out_memory);
 } vt_bk_api;
 
 /* Type of the one function that a plug-in exports, VT_BK_SYMBOL. It returns NULL if the backend

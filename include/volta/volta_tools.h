@@ -165,7 +165,7 @@ VT_API void vt_planned_digest(const vt_planned *p, uint8_t out_core[32], uint8_t
  * the end. vt_memory_class_on_device is 1 if the class is in device memory. An arena is one block
  * of memory that one or more classes share: temporaries, workspace and outputs share an arena.
  * vt_memory_class_arena gives the first class of the arena that class `i` is in. */
-enum { VT_MEMORY_CLASSES = 9 };
+enum { VT_MEMORY_CLASSES = 10 };
 VT_API const char *vt_memory_class(uint32_t i);
 VT_API int vt_memory_class_on_device(uint32_t i);
 VT_API uint32_t vt_memory_class_arena(uint32_t i);
@@ -178,8 +178,8 @@ typedef struct vt_plan_info {
   uint32_t groups;       /* groups of steps that a backend may run as one launch */
   uint32_t transfers;    /* copies between host and device in one run */
   uint32_t dense_copies; /* copies that make a view contiguous for a backend without strides */
-  uint64_t bytes[8];     /* bytes of the first eight memory classes; `bytes_state` has those of the
-                            last */
+  uint64_t bytes[8];     /* bytes of the first eight memory classes; the others have fields of
+                            their own, below */
   uint64_t peak;         /* bytes of device memory: the sum of the classes that are on the device */
   uint64_t live; /* most bytes live at any one step; no placement of this step order needs less */
   uint64_t to_device, from_device; /* bytes copied in one run, without parameters that stay on the
@@ -188,6 +188,8 @@ typedef struct vt_plan_info {
    * after the last step. */
   uint32_t fullest, reserved;
   uint64_t bytes_state; /* bytes of the class "state": the states of the model */
+  /* Bytes of the class "backend": what the backend keeps for the steps, such as packed weights. */
+  uint64_t bytes_backend;
 } vt_plan_info;
 VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);
 

@@ -185,7 +185,7 @@ static void test_key_parts(void) {
       VT_VERSION,
       "\nsources ",
       "\npass bind\npass lower\n",
-      "\nschedule 1\n",
+      "\nschedule 1\nsafe_state 0\n",
       "\nbind 1:B 2\n",
       "\nstream 1:w\n",
       "\nbackend 6:island\n",
@@ -369,7 +369,7 @@ static void test_programs_outlive_cache(void) {
     CHECK(vt_program_run(p[i], NULL) == VT_OK && vt_program_digest(p[i], digest[i], NULL) == VT_OK);
     /* Only the last pass of a cached plan has a text. */
     CHECK(vt_program_pass_text(p[i], "lower") == NULL);
-    CHECK(vt_program_pass_text(p[i], "fuse") != NULL);
+    CHECK(vt_program_pass_text(p[i], "state") != NULL);
     vt_program_free(p[i]);
   }
   CHECK(memcmp(digest[0], digest[1], 32) == 0);

@@ -7,7 +7,7 @@
 
 const char *vt_environment_backend(void) {
   const char *name = getenv("VOLTA_BACKEND");
-  return name != NULL && name[0] != 0 ? name : "reference";
+  return name != NULL && name[0] != 0 ? name : "auto";
 }
 
 vt_status vt_environment_threads(uint32_t *out, vt_diag *d) {

@@ -9,7 +9,7 @@ enum {
   VT_THREADS_MOST = 4096, /* the most threads that a caller may ask for */
   VT_ISA_LONGEST = 15     /* the most characters in the name of an instruction set */
 };
-/* The value of VOLTA_BACKEND, or "reference" if it is unset or empty. */
+/* The value of VOLTA_BACKEND, or "auto" if it is unset or empty. */
 const char *vt_environment_backend(void);
 /* The value of VOLTA_THREADS, or 0 if it is unset or empty; VT_USAGE if it is not a number from 1
  * to VT_THREADS_MOST. */

@@ -145,8 +145,8 @@ static int find_phase(const vt_program *p, const char *name, vt_phase_info *out)
 }
 
 static void test_phases_in_order(void) {
-  static const char *const names[] = {"device", "bind", "lower", "canonical", "fold", "cse",
-                                      "dead",   "fuse", "plan",  "check",     "open"};
+  static const char *const names[] = {"device", "bind", "lower", "canonical", "fold",  "cse",
+                                      "dead",   "fuse", "state", "plan",      "check", "open"};
   vt_program *p = open_program_on("reference:0", 0, NULL, NULL);
   vt_phase_info all = {.size = sizeof all}, one = {.size = sizeof one};
   uint64_t last = 0;

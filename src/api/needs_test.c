@@ -150,11 +150,13 @@ static void test_determinism_and_inference(void) {
   vt_model_free(m);
 }
 
-/* A plan that has gradients or state is a training plan. */
+/* A plan that has gradients or state of an optimiser is a training plan; one with states of the
+ * model is not. */
 static void test_training_plan_needs_training(void) {
-  static const uint32_t classes[2] = {VT_CLASS_GRAD, VT_CLASS_STATE};
+  static const uint32_t classes[3] = {VT_CLASS_GRAD, VT_CLASS_STATE, VT_CLASS_MODEL_STATE};
   for (int served = 0; served < 2; served++)
-    for (int c = 0; c < 2; c++) {
+    for (int c = 0; c < 3; c++) {
+      const int accepted = served || c == 2;
       vt_model *m = model_of_expression("x: f32[4]", "x + x");
       const vt_options o = {.size = sizeof o, .backend = "fake"};
       vt_program *p = NULL;
@@ -164,8 +166,8 @@ static void test_training_plan_needs_training(void) {
       CHECK(vt_program_new(m, &o, &p, NULL) == VT_OK);
       if (p == NULL) exit(1);
       p->line.plan->class_bytes[classes[c]] = 64;
-      CHECK(vt_device_check_plan(p->dev, p->line.plan, &d) == (served ? VT_OK : VT_UNSUPPORTED));
-      CHECK(served || strstr(d.text, "backend 'fake:0' does not serve training") != NULL);
+      CHECK(vt_device_check_plan(p->dev, p->line.plan, &d) == (accepted ? VT_OK : VT_UNSUPPORTED));
+      CHECK(accepted || strstr(d.text, "backend 'fake:0' does not serve training") != NULL);
       p->line.plan->class_bytes[classes[c]] = 0;
       vt_program_free(p);
       vt_model_free(m);

@@ -70,6 +70,7 @@ static vt_status add_options(const vt_pass_list *list, const vt_pass_options *pa
   for (uint32_t i = 0; i < list->n; i++)
     vt_text_add(out, "pass %s\n", vt_pass_at(list->at[i])->name);
   vt_text_add(out, "schedule %u\n", plan->schedule);
+  vt_text_add(out, "safe_state %u\n", plan->safe_state);
   vt_arena_init(&scratch, out->a);
   vt_status s = add_bindings(passes, &scratch, out);
   if (s == VT_OK) s = add_streamed_names(plan, &scratch, out);

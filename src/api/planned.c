@@ -251,6 +251,7 @@ void vt_planned_info(const vt_planned *p, vt_plan_info *out) {
   }
   memcpy(info.bytes, plan->class_bytes, sizeof info.bytes);
   info.bytes_state = plan->class_bytes[VT_CLASS_MODEL_STATE];
+  info.bytes_backend = plan->class_bytes[VT_CLASS_KEPT];
   memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
 }
 

@@ -332,6 +332,47 @@ static void test_backend_auto(void) {
   expect_backend("auto", "reference:0", 1, VT_FALLBACK_CPU);
 }
 
+/* If neither an option nor the environment names a backend, it is "auto". */
+static void test_default_backend(void) {
+  const vt_options *const none = NULL;
+  int lists = 0;
+  unsetenv("VOLTA_BACKEND");
+  wrapped_reset();
+  expect_backend(NULL, "fake:0", 0, VT_FALLBACK_CPU);
+  wrapped.refused_op = VT_OP_neg;
+  expect_backend(NULL, "reference:0", 1, VT_FALLBACK_CPU);
+  wrapped.refused_op = 0;
+  wrapped.devices = 0;
+  expect_backend(NULL, "reference:0", 0, VT_FALLBACK_CPU);
+  setenv("VOLTA_BACKEND", "island", 1);
+  expect_backend(NULL, "island:0", 0, VT_FALLBACK_NONE);
+  expect_backend("auto", "reference:0", 0, VT_FALLBACK_CPU);
+  unsetenv("VOLTA_BACKEND");
+  /* A device that is opened without a program is chosen in the same way, and if the GPU does not
+   * open, it is the CPU. */
+  wrapped_reset();
+  CHECK(vt_op_supported_by(none, VT_OP_add, &lists, NULL) == VT_OK && lists == 1);
+  CHECK(wrapped.calls[WRAPPED_FAKE][WRAPPED_OPEN] == 1);
+  make_function_fail(WRAPPED_OPEN, VT_BACKEND);
+  CHECK(vt_op_supported_by(none, VT_OP_add, &lists, NULL) == VT_OK && lists == 1);
+  CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] == 1 && wrapped.live == 0);
+  CHECK(vt_op_supported("gpu", VT_OP_add, &lists, NULL) == VT_BACKEND);
+}
+
+/* The CPU is not tried twice, and its own failure is reported, not a fallback to itself. */
+static void test_no_fallback_from_cpu_to_itself(void) {
+  const vt_options o = {.size = sizeof o, .passes = "bind"}; /* relu stays, which the CPU lacks */
+  vt_model *m = model_of_expression("x: f32[4]", "relu(x)");
+  vt_program *p = NULL;
+  vt_diag d = {0};
+  wrapped_reset();
+  wrapped.devices = 0;
+  CHECK(vt_program_new(m, &o, &p, &d) == VT_UNSUPPORTED && p == NULL);
+  vt_model_free(m);
+  CHECK(strstr(d.text, "'reference:0' does not run") != NULL && wrapped.live == 0);
+  CHECK(wrapped.calls[WRAPPED_REFERENCE][WRAPPED_OPEN] == 1);
+}
+
 static void test_environment_variables(void) {
   static const char *const bad[] = {"0", "-1", "4097", "x", "1x", " 1", "1.5", "00001", "99999"};
   const vt_options o = options_of("reference", &falls_back);
@@ -344,7 +385,7 @@ static void test_environment_variables(void) {
   /* The option overrides the variable. */
   expect_backend("reference", "reference:0", 0, VT_FALLBACK_NONE);
   setenv("VOLTA_BACKEND", "", 1);
-  expect_backend(NULL, "reference:0", 0, VT_FALLBACK_NONE);
+  expect_backend(NULL, "fake:0", 0, VT_FALLBACK_CPU); /* empty is as if it were not set */
   unsetenv("VOLTA_BACKEND");
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
     setenv("VOLTA_THREADS", bad[i], 1);
@@ -413,6 +454,8 @@ int main(void) {
   test_failed_run_does_not_fall_back();
   test_out_of_memory_in_fallback();
   test_backend_auto();
+  test_default_backend();
+  test_no_fallback_from_cpu_to_itself();
   test_environment_variables();
   test_cached_plan_per_backend();
   vt_model_free(model);

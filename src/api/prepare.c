@@ -29,6 +29,13 @@ static vt_status parse_schedule(const char *name, uint32_t *out, vt_diag *d) {
   return VT_FAIL(d, VT_USAGE, "there is no schedule '%.60s'; there are: source, memory", name);
 }
 
+static vt_status parse_state_mode(const char *name, uint32_t *out_safe, vt_diag *d) {
+  *out_safe = name != NULL && strcmp(name, "safe") == 0;
+  if (name == NULL || *out_safe || strcmp(name, "in_place") == 0) return VT_OK;
+  return VT_FAIL(d, VT_USAGE, "there is no mode of states '%.60s'; there are: in_place, safe",
+                 name);
+}
+
 /* Parses the list of params to stream: "a,b" into names, and "all" into the name "*", which means
  * all params. */
 static vt_status parse_streamed_params(const char *list, vt_arena *scratch, vt_plan_options *out,
@@ -87,6 +94,7 @@ static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line,
   vt_pass_list list;
   VT_TRY(vt_pass_list_parse(r->o.passes, &list, d));
   VT_TRY(parse_schedule(r->o.schedule, &options.schedule, d));
+  VT_TRY(parse_state_mode(r->o.state_mode, &options.safe_state, d));
   VT_TRY(parse_streamed_params(r->o.stream, scratch, &options, d));
   const vt_bundle *plans = vt_bundle_plans(r->o.bundle) != 0 ? r->o.bundle : NULL;
   const vt_pipeline_request plan = {
@@ -154,7 +162,8 @@ static vt_status read_device_options(const vt_options *o, const vt_policy *polic
 
 /* ---- the device ---- */
 
-/* Returns the backend that the options name or, if they name none, the environment. */
+/* Returns the backend that the options name, else the one that the environment names, else
+ * "auto". */
 static const char *requested_backend_name(const vt_options *o) {
   return o->backend != NULL ? o->backend : vt_environment_backend();
 }
@@ -163,20 +172,42 @@ static int is_backend_auto(const vt_options *o) {
   return strcmp(requested_backend_name(o), "auto") == 0;
 }
 
+/* Returns "cpu" if this build has no CPU backend, so that opening it reports which ones there
+ * are. */
+static const char *first_cpu_backend(void) {
+  const char *cpu = vt_registry_first_of_kind(VT_KIND_CPU);
+  return cpu != NULL ? cpu : "cpu";
+}
+
 /* Returns the requested backend, where "auto" means the first GPU of this machine, or the CPU if
  * there is no GPU. Choosing the CPU for "auto" is no fallback, so no reason is reported. */
 static const char *resolved_backend_name(const vt_options *o) {
   if (!is_backend_auto(o)) return requested_backend_name(o);
   const char *gpu = vt_registry_first_of_kind(VT_KIND_GPU);
-  return gpu != NULL ? gpu : vt_registry_first_of_kind(VT_KIND_CPU);
+  return gpu != NULL ? gpu : first_cpu_backend();
+}
+
+/* Returns 1 if the CPU may succeed: this device is missing, cannot run the plan, or is out of
+ * memory. Returns 0 for a misspelt name, which is an error of the caller, and for the CPU itself. */
+static int is_device_fault(vt_status s, const char *backend) {
+  if (!vt_registry_knows_name(backend) || strcmp(backend, first_cpu_backend()) == 0) return 0;
+  return s == VT_BACKEND || s == VT_ABI || s == VT_UNSUPPORTED || s == VT_NOMEM;
 }
 
 vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **dev, vt_diag *d) {
   vt_policy policy;
   vt_device_options opening;
+  vt_diag why = {0};
   VT_TRY(read_and_check_policy(o->policy, &policy, d));
   VT_TRY(read_device_options(o, &policy, &opening, d));
-  return vt_device_open_with_options(&opening, resolved_backend_name(o), a, dev, d);
+  const char *name = resolved_backend_name(o);
+  vt_status s = vt_device_open_with_options(&opening, name, a, dev, &why);
+  if (is_backend_auto(o) && is_device_fault(s, name)) {
+    why = (vt_diag){0};
+    s = vt_device_open_with_options(&opening, first_cpu_backend(), a, dev, &why);
+  }
+  if (s != VT_OK && d != NULL && d->code == VT_OK) *d = why;
+  return s;
 }
 
 int vt_device_same_backend(const vt_device *a, const vt_device *b) {
@@ -241,19 +272,12 @@ static vt_status prepare_on_backend(const request *r, vt_device **dev, vt_pipeli
   return (r->flags & VT_PREPARE_OPEN) != 0 ? open_execution(r, *dev, line, d) : VT_OK;
 }
 
-/* Returns 1 if another device may succeed: this one is missing, cannot run the plan, or is out of
- * memory. Returns 0 for a misspelt name, which is an error of the caller. */
-static int is_device_fault(vt_status s, const char *backend) {
-  if (!vt_registry_knows_name(backend)) return 0;
-  return s == VT_BACKEND || s == VT_ABI || s == VT_UNSUPPORTED || s == VT_NOMEM;
-}
-
 /* Closes the first device and prepares on the CPU. */
 static vt_status fall_back_to_cpu(request *r, vt_device **dev, vt_pipeline *line, vt_diag *d) {
   vt_pipeline_done(line);
   vt_device_close(*dev);
   *dev = NULL;
-  r->o.backend = vt_registry_first_of_kind(VT_KIND_CPU);
+  r->o.backend = first_cpu_backend();
   return prepare_on_backend(r, dev, line, d);
 }
 

@@ -201,7 +201,9 @@ static vt_status compare_with_reference(trial *t, const vt_model *m, vt_diag *d)
   const vt_options reference = {.size = sizeof reference,
                                 .backend = "reference:0",
                                 .passes = "bind,lower",
-                                .alloc = t->o.alloc};
+                                .alloc = t->o.alloc,
+                                .threads = t->o.threads,
+                                .isa = t->o.isa};
   vt_program *p = NULL, *q = NULL;
   int accepted;
   vt_diag why = {0};

@@ -106,6 +106,20 @@ static void test_contents(void) {
   vt_weights_free(w);
 }
 
+/* Many elements are read to an address that is not aligned, in pieces. */
+static void test_unaligned(void) {
+  enum { N = 20000 };
+  static uint32_t data[N];
+  static uint8_t to[4 * N + 1];
+  static const char *const name = "x";
+  const vt_tensor t = vector(VT_DTYPE_I32, N, data);
+  vt_weights *w = NULL;
+  for (uint32_t i = 0; i < N; i++) data[i] = i * 2654435761u;
+  CHECK(vt_weights_copy(1, &name, &t, NULL, &w, NULL) == VT_OK);
+  CHECK(vt_weights_get(w, 0, to + 1, NULL) == VT_OK && memcmp(to + 1, data, sizeof data) == 0);
+  vt_weights_free(w);
+}
+
 /* ---- bad arguments ---- */
 
 static void test_bad_arguments(void) {
@@ -262,6 +276,9 @@ static void test_names_against_model(void) {
   check_fit("weight bias", "wieght bias", 0, VT_NAME,
             "the weights do not fit model m: missing: 'weight'; not parameters: 'wieght' (like "
             "'weight'?)");
+  check_fit("bias", "encoder.layer.bias", 0, VT_NAME,
+            "the weights do not fit model m: missing: 'bias'; not parameters: 'encoder.layer.bias' "
+            "(like 'bias'?)");
   /* a parameter that has its tensor is not what another tensor was meant for */
   check_fit("weight bias", "weight wieght", 0, VT_NAME,
             "the weights do not fit model m: missing: 'bias'; not parameters: 'wieght'");
@@ -344,6 +361,8 @@ static void test_types_against_model(void) {
   check_type("f32[4]", i32x4, 1, VT_TENSOR, "'w' is i32[4], not f32[4]");
   check_type("f16[4]", f32x4, 1, VT_TENSOR, "'w' is f32[4], not f16[4]");
   check_type("f64[4]", f32x4, 1, VT_TENSOR, "'w' is f32[4], not f64[4]");
+  check_type("f64[4]", f16x4, 1, VT_TENSOR, "'w' is f16[4], not f64[4]");
+  check_type("bf16[4]", f16x4, 1, VT_TENSOR, "'w' is f16[4], not bf16[4]");
   check_type("i64[4]", i32x4, 1, VT_TENSOR, "'w' is i32[4], not i64[4]");
 }
 
@@ -471,6 +490,7 @@ static void test_failing_allocations(void) {
       break;
     }
     CHECK(s == VT_NOMEM);
+    if (s != VT_NOMEM) break;
   }
   vt_model_free(m);
   CHECK(unlink(path) == 0);
@@ -479,6 +499,7 @@ static void test_failing_allocations(void) {
 int main(void) {
   if (mkdtemp(folder) == NULL) return 77;
   test_contents();
+  test_unaligned();
   test_bad_arguments();
   test_digest();
   test_names_against_model();

@@ -193,6 +193,7 @@ static vt_status new_program(const cli_job *j, const vt_options *o, vt_program *
     uint8_t hash[32];
     const int plugin = vt_program_plugin(*out, hash);
     if (!cli_bundle_print_origin(o->bundle, used)) cli_cache_print_origin(j->cache, before);
+    cli_choice_print(o->backend, vt_program_backend(*out), vt_program_device(*out));
     cli_stamp_print(&(cli_stamp){vt_program_backend(*out), plugin ? hash : NULL,
                                  vt_program_unadmitted(*out), vt_program_fallback(*out)});
   }

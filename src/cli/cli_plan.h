@@ -28,6 +28,10 @@ void cli_planning_copy_to_options(const cli_planning *p, vt_options *o);
 /* Adds schedule, stream and budget as members of the JSON object `o`. */
 void cli_planning_add_json(const cli_planning *p, json_t *o);
 
+/* At a terminal, says once which backend was chosen, if neither the flag --backend, whose value is
+ * `flag`, nor VOLTA_BACKEND names one. `device` describes the device; NULL: it is left out. */
+void cli_choice_print(const char *flag, const char *backend, const char *device);
+
 /* The stamp of a report: which backend gave the results, if that is not the requested one or has
  * no certificate. It is printed on standard error and is part of JSON reports. */
 typedef struct cli_stamp {

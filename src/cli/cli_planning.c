@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
- * cli_planning.c - parses the flags on planning, converts sizes to and from text, and prints the
- * stamp of a report, which says that the CPU or a plug-in without a certificate gave the results.
- */
+ * cli_planning.c - parses the flags on planning, converts sizes to and from text, tells a terminal
+ * which backend was chosen if none was named, and prints the stamp of a report, which says that the
+ * CPU or a plug-in without a certificate gave the results. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include "cli_json.h"
 #include "cli_plan.h"
 
@@ -52,15 +53,38 @@ static const char *flag_value_if_accepted(const cli_args *a, const char *name) {
   return cli_verb_accepts_flag(a, name) ? cli_flag_value(a, name) : NULL;
 }
 
-/* --backend auto with --fallback none is refused, because auto itself falls back to the CPU. */
+/* The backend that the flag or else VOLTA_BACKEND names; NULL if neither does. */
+static const char *named_backend(const char *flag) {
+  const char *variable = getenv("VOLTA_BACKEND");
+  if (flag != NULL) return flag;
+  return variable != NULL && variable[0] != '\0' ? variable : NULL;
+}
+
+/* 1 if the backend of the verb is auto, because it is named or because none is. */
+static int is_backend_auto(const cli_args *a) {
+  if (!cli_verb_accepts_flag(a, "backend")) return 0;
+  const char *named = named_backend(cli_flag_value(a, "backend"));
+  return named == NULL || strcmp(named, "auto") == 0;
+}
+
+static vt_status refuse_auto_without_fallback(const cli_args *a, cli_error *e) {
+  const int named = named_backend(cli_flag_value(a, "backend")) != NULL;
+  const vt_status s =
+      VT_FAIL(&e->diag, VT_USAGE, "--backend auto%s and --fallback none contradict each other",
+              named ? "" : ", which is the default,");
+  cli_set_hint(e, "name a backend, as in --backend gpu");
+  return s;
+}
+
+/* The backend auto itself falls back to the CPU. */
 static vt_status parse_policy(const cli_args *a, vt_policy *out, cli_error *e) {
-  const char *fallback = flag_value_if_accepted(a, "fallback"),
-             *backend = flag_value_if_accepted(a, "backend");
-  if (fallback != NULL && backend != NULL && strcmp(backend, "auto") == 0 &&
-      strcmp(fallback, "none") == 0)
-    return VT_FAIL(&e->diag, VT_USAGE, "--backend auto and --fallback none contradict each other");
+  const char *fallback = flag_value_if_accepted(a, "fallback");
+  const int is_auto = is_backend_auto(a);
+  if (is_auto && fallback != NULL && strcmp(fallback, "none") == 0)
+    return refuse_auto_without_fallback(a, e);
   if (cli_flag_value(a, "allow-unadmitted") != NULL) out->admission = VT_ADMISSION_WAIVED;
   if (flag_value_if_accepted(a, "untried") != NULL) out->capabilities = VT_CAPABILITIES_BELIEVED;
+  if (is_auto) out->fallback = VT_FALLBACK_CPU;
   if (fallback == NULL || strcmp(fallback, "none") == 0) return VT_OK;
   out->fallback = VT_FALLBACK_CPU;
   if (strcmp(fallback, "cpu") == 0) return VT_OK;
@@ -127,7 +151,17 @@ void cli_planning_add_json(const cli_planning *p, json_t *o) {
                p->budget != 0 ? json_integer((json_int_t)p->budget) : json_null());
 }
 
-/* ---- the stamp ---- */
+/* ---- the choice of a backend, and the stamp ---- */
+
+void cli_choice_print(const char *flag, const char *backend, const char *device) {
+  static int printed; /* 1: the line was printed; a sweep prints it once */
+  char plain[1024];   /* escaped, because a driver wrote a part of the text */
+  if (printed || named_backend(flag) != NULL || !isatty(STDERR_FILENO)) return;
+  printed = 1;
+  const int known = device != NULL && device[0] != '\0';
+  cli_narrate("backend: %s%s%s%s, because none was named\n", backend, known ? " (" : "",
+              known ? cli_escape_text(device, plain, sizeof plain) : "", known ? ")" : "");
+}
 
 void cli_stamp_print(const cli_stamp *s) {
   /* The backend of the last stamp, so that a sweep with many plans prints it once. */

@@ -27,6 +27,7 @@ vt_status cli_plan_new(const cli_plan_job *j, const cli_bind *bind, const cli_pl
     const int plugin = vt_planned_plugin(*out, hash);
     if (!cli_bundle_print_origin(j->source.bundle, used))
       cli_cache_print_origin(j->cache, before);
+    cli_choice_print(j->backend, vt_planned_backend(*out), NULL);
     cli_stamp_print(&(cli_stamp){vt_planned_backend(*out), plugin ? hash : NULL,
                                  vt_planned_unadmitted(*out), vt_planned_fallback(*out)});
   }
@@ -40,7 +41,8 @@ double cli_peak_to_live_ratio(const vt_plan_info *i) {
 
 uint64_t cli_class_bytes(const vt_plan_info *i, uint32_t class) {
   const uint32_t listed = sizeof i->bytes / sizeof *i->bytes;
-  return class < listed ? i->bytes[class] : class == listed ? i->bytes_state : 0;
+  if (class < listed) return i->bytes[class];
+  return class == listed ? i->bytes_state : class == listed + 1 ? i->bytes_backend : 0;
 }
 
 /* ---- alternatives to suggest if the budget is not met ---- */

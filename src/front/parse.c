@@ -170,7 +170,7 @@ static vt_status load_init_attrs(vt_parser *p, const vt_token *at, const char *n
 vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
                              const vt_param_spec *spec, uint32_t *out) {
   vt_entry *e = NULL;
-  vt_port port = {.name = name, .kind = VT_PORT_PARAM, .stored = spec->stored};
+  vt_port port = {.name = name, .kind = spec->kind, .stored = spec->stored};
   VT_TRY(declare_in_model(p, at, name, &e));
   if (spec->init.info != NULL) {
     VT_TRY(load_init_attrs(p, at, name, spec));
@@ -213,7 +213,7 @@ static int is_end_of_statement(const vt_parser *p) {
 static vt_status parse_param(vt_parser *p) {
   char name[VT_NAME_MAX + 1], full[VT_NAME_MAX + 1];
   vt_token at;
-  vt_param_spec spec = {0};
+  vt_param_spec spec = {.kind = VT_PORT_PARAM};
   uint32_t value;
   VT_TRY(vt_parse_name(p, "the name of a parameter", &at, name));
   VT_TRY(vt_parse_expect(p, ':', "':' and the type of the parameter"));
@@ -261,8 +261,7 @@ static vt_status declare_output(vt_parser *p, const vt_token *at, const char *na
   return vt_names_add(&p->results, name) != NULL ? VT_OK : vt_parse_fail_nomem(p);
 }
 
-/* Parses the expression to the right of `name =`. Messages about its nodes contain the name. */
-static vt_status parse_named_expr(vt_parser *p, const char *name, uint32_t dtype, vt_operand *out) {
+vt_status vt_parse_named_expr(vt_parser *p, const char *name, uint32_t dtype, vt_operand *out) {
   p->gb->label = name;
   const vt_status s = vt_parse_value(p, dtype, out);
   p->gb->label = NULL;
@@ -279,7 +278,7 @@ static vt_status parse_output(vt_parser *p) {
   if (p->tok.kind == '=') {
     vt_operand o;
     VT_TRY(vt_parse_advance(p));
-    VT_TRY(parse_named_expr(p, name, 0, &o));
+    VT_TRY(vt_parse_named_expr(p, name, 0, &o));
     value = o.value;
     if (!o.is_name) name_value_uniquely(p, value, name, &times);
   } else {
@@ -394,7 +393,7 @@ static vt_status parse_assignment(vt_parser *p) {
   const vt_token at = p->tok;
   const uint32_t before = p->gb->g->n_nodes;
   p->targets = n;
-  const vt_status s = parse_named_expr(p, all[0].name, n == 1 ? all[0].type.dtype : 0, &o);
+  const vt_status s = vt_parse_named_expr(p, all[0].name, n == 1 ? all[0].type.dtype : 0, &o);
   p->targets = 1;
   VT_TRY(s);
   const vt_value *v = &p->gb->g->values[o.value];
@@ -501,11 +500,12 @@ static vt_status parse_repeat(vt_parser *p) {
 typedef struct statement {
   const char *word;
   vt_status (*parse)(vt_parser *p); /* parses the rest of the statement */
-  int repeatable;                   /* 1: allowed inside a repeat or a body */
+  int in_repeat, in_body;           /* 1: allowed inside a repeat; inside a body */
 } statement;
 static const statement statements[] = {
-    {"dim", parse_dims, 0},      {"input", parse_input, 0},   {"param", parse_param, 1},
-    {"repeat", parse_repeat, 1}, {"output", parse_output, 0},
+    {"dim", parse_dims, 0, 0},      {"input", parse_input, 0, 0},    {"param", parse_param, 1, 1},
+    {"state", vt_parse_state, 1, 0}, {"next", vt_parse_next, 1, 0},  {"repeat", parse_repeat, 1, 1},
+    {"output", parse_output, 0, 0},
 };
 enum { N_STATEMENTS = sizeof statements / sizeof statements[0] };
 
@@ -528,6 +528,16 @@ static vt_status fail_no_statement(vt_parser *p) {
   return s;
 }
 
+static vt_status fail_statement_misplaced(vt_parser *p, const statement *s) {
+  const vt_status status =
+      VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' is not allowed inside a %s", s->word,
+                 p->body != NULL ? "body" : "repeat");
+  if (s->in_repeat)
+    vt_parse_add_hint(p, "a body may run any number of times: declare the state outside, read it in "
+                         "the body, and write 'next' outside with a result of the op");
+  return status;
+}
+
 static vt_status parse_statement(vt_parser *p) {
   if (p->tok.kind == VT_TOKEN_NAME &&
       (p->next.kind == '=' || p->next.kind == ':' || p->next.kind == ','))
@@ -535,9 +545,8 @@ static vt_status parse_statement(vt_parser *p) {
   for (size_t i = 0; i < N_STATEMENTS; i++) {
     const statement *s = &statements[i];
     if (!vt_token_is(&p->tok, s->word)) continue;
-    if ((p->scope != NULL || p->body != NULL) && !s->repeatable)
-      return VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' is not allowed inside a %s", s->word,
-                        p->body != NULL ? "body" : "repeat");
+    if ((p->scope != NULL && !s->in_repeat) || (p->body != NULL && !s->in_body))
+      return fail_statement_misplaced(p, s);
     VT_TRY(vt_parse_advance(p));
     return s->parse(p);
   }
@@ -603,7 +612,9 @@ static vt_status parse_model(vt_parser *p) {
   VT_TRY(vt_graph_begin(p->gb, name, p->arena.a, &p->diag));
   p->begun = 1;
   VT_TRY(vt_parse_statements(p));
-  if (p->gb->g->n_results == 0) return VT_FAIL_AT(p, &p->tok, VT_VERIFY, "the model has no output");
+  VT_TRY(vt_parse_check_next_values(p));
+  if (p->gb->g->n_results == 0 && !vt_parse_has_state(p))
+    return VT_FAIL_AT(p, &p->tok, VT_VERIFY, "the model has no output");
   return vt_parse_expect(p, '}', "'}' to close the model");
 }
 

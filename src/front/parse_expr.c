@@ -156,7 +156,22 @@ static vt_status parse_call(vt_parser *p, uint32_t *out) {
   return check_result_count(p, &of, *out, targets);
 }
 
-/* Parses a literal with a type: f64(0.5) */
+/* Parses the rest of i64(T), after the opening bracket. */
+static vt_status parse_dimension_as_value(vt_parser *p, uint32_t dtype, uint32_t *out) {
+  const vt_token at = p->tok;
+  int64_t dim = 0;
+  if (dtype != VT_DTYPE_I64) {
+    const vt_status s = VT_FAIL_AT(p, &at, VT_VERIFY, "the value of a dimension is i64, not %s",
+                                   vt_dtype_name(dtype));
+    vt_parse_add_hint(p, "write cast(i64(...), dtype=%s)", vt_dtype_name(dtype));
+    return s;
+  }
+  VT_TRY(vt_parse_dim(p, &dim));
+  VT_TRY(vt_parse_expect(p, ')', "')' after the dimension"));
+  return vt_parse_dim_as_value(p, &at, dim, out);
+}
+
+/* Parses a literal with a type, f64(0.5), or the value of a dimension, i64(T). */
 static vt_status parse_typed_literal(vt_parser *p, uint32_t dtype, uint32_t *out) {
   char found[VT_TOKEN_TEXT];
   vt_operand o = {.value = VT_NO_VALUE};
@@ -166,6 +181,7 @@ static vt_status parse_typed_literal(vt_parser *p, uint32_t dtype, uint32_t *out
                       "expected '(' and a number after the type %s, found %s", vt_dtype_name(dtype),
                       vt_token_text(&p->tok, found));
   VT_TRY(vt_parse_advance(p));
+  if (vt_parse_starts_dimension(p)) return parse_dimension_as_value(p, dtype, out);
   o.negative = p->tok.kind == '-';
   if (o.negative) VT_TRY(vt_parse_advance(p));
   o.at = p->tok;

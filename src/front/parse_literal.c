@@ -3,7 +3,9 @@
  *
  * For the half types, f16 and bf16, rounding through f64 rounds twice. The second rounding can only
  * be wrong if the f64 is exactly a midpoint of two neighbours of the half type. Then the text is
- * compared with the f64 digit by digit, and the f64 is moved one step towards the text. */
+ * compared with the f64 digit by digit, and the f64 is moved one step towards the text.
+ *
+ * It also makes the value of a dimension, i64(T), which is known once T is bound. */
 #include <stdio.h>
 #include <string.h>
 #include "parse_state.h"
@@ -210,4 +212,39 @@ vt_status vt_parse_literal(vt_parser *p, const vt_operand *o, uint32_t dtype, ui
   if (dtype == VT_DTYPE_F32 || dtype == VT_DTYPE_F64) return add_float_literal(p, o, dtype, out);
   if (dtype == VT_DTYPE_F16 || dtype == VT_DTYPE_BF16) return add_half_literal(p, o, dtype, out);
   return add_int_literal(p, o, dtype, out);
+}
+
+/* ---- dimensions as values ---- */
+
+int vt_parse_starts_dimension(vt_parser *p) {
+  char name[VT_NAME_MAX + 1];
+  const uint32_t after = p->next.kind;
+  const vt_token *t = p->tok.kind == '-' ? &p->next : &p->tok;
+  if (t->kind == '(') return 1;
+  if (t->kind == VT_TOKEN_INT)
+    return t == &p->tok && (after == '+' || after == '-' || after == '*' || after == '/');
+  if (t->kind != VT_TOKEN_NAME || vt_token_is_bool_literal(t)) return 0;
+  vt_parse_copy_name(t, name);
+  const vt_entry *e = vt_scope_find(p, name);
+  return e != NULL && (e->kind == VT_ENTRY_SYMBOL || e->kind == VT_ENTRY_CONSTANT);
+}
+
+/* A dimension with symbols is the last element of 0, 1, ... , dim: ops that become a literal when
+ * the symbols are bound. */
+vt_status vt_parse_dim_as_value(vt_parser *p, const vt_token *at, int64_t dim, uint32_t *out) {
+  vt_builder *b = &p->gb->b;
+  vt_attr_iota upto = {.size = sizeof upto, .shape = {.n = 1}, .dtype = VT_DTYPE_I64};
+  vt_attr_slice last = {.size = sizeof last, .start = {1, {dim}}, .stop = {.n = 1}};
+  p->gb->line = at->line;
+  p->gb->column = at->column;
+  if (vt_dim_is_symbolic(dim)) {
+    VT_TRY(vt_parse_set_failure_position(
+        p, at, vt_dim_add(b->dims, dim, 1, &upto.shape.v[0], &p->diag)));
+    last.stop.v[0] = upto.shape.v[0];
+    const uint32_t all = b->node(b, VT_OP_iota, NULL, 0, &upto);
+    *out = vt_build_reshape(b, b->node(b, VT_OP_slice, &all, 1, &last), 0, NULL);
+  } else {
+    *out = vt_build_int(b, VT_DTYPE_I64, dim);
+  }
+  return vt_parse_check_builder(p, at);
 }

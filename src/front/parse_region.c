@@ -52,7 +52,7 @@ static vt_status find_or_capture_value(vt_parser *p, vt_open_body *f, const vt_t
   if (e == NULL && f == NULL) return vt_scope_fail_unknown(p, at, name);
   if (e != NULL && (e->kind == VT_ENTRY_SYMBOL || e->kind == VT_ENTRY_CONSTANT)) {
     const vt_status s = VT_FAIL_AT(p, at, VT_VERIFY, "'%s' is a dimension", name);
-    vt_parse_add_hint(p, "a dimension is not a value");
+    vt_parse_add_hint(p, "a dimension is not a value: write i64(%s) for its number", name);
     return s;
   }
   if (e != NULL) {

@@ -30,7 +30,7 @@ enum {
 typedef enum vt_entry_kind {
   VT_ENTRY_SYMBOL,   /* a symbolic dimension: dim B */
   VT_ENTRY_CONSTANT, /* a constant dimension: dim V = 96 */
-  VT_ENTRY_PORT,     /* an input or a parameter; it cannot be assigned */
+  VT_ENTRY_PORT,     /* an input, a parameter or a state; it cannot be assigned */
   VT_ENTRY_VALUE,    /* an assigned value */
 } vt_entry_kind;
 
@@ -38,6 +38,7 @@ typedef struct vt_entry {
   const char *name;
   vt_entry_kind kind;
   uint32_t line;  /* line on which it was declared or last assigned */
+  uint32_t column; /* column of its declaration on that line */
   uint32_t value; /* value id, for PORT and VALUE */
   uint32_t times; /* number of values that were given this name */
   int64_t dim;    /* dimension, for SYMBOL and CONSTANT */
@@ -91,8 +92,9 @@ typedef struct vt_init_spec {
   const void *attrs;        /* attribute struct of the initialiser's group */
 } vt_init_spec;
 
-/* The declaration of a parameter. */
+/* The declaration of a parameter or a state. */
 typedef struct vt_param_spec {
+  uint32_t kind; /* VT_PORT_PARAM or VT_PORT_STATE */
   vt_type type;
   uint32_t stored; /* a type that files may hold it as; 0: only its own */
   vt_init_spec init;
@@ -203,6 +205,11 @@ vt_status vt_parse_literal(vt_parser *p, const vt_operand *o, uint32_t dtype,
 int vt_token_is_bool_literal(const vt_token *t);
 int vt_token_starts_literal(
     const vt_token *t); /* 1 if `t` begins a literal: a number, true or false */
+/* 1 if the current token begins a dimension expression that is not a number alone. */
+int vt_parse_starts_dimension(vt_parser *p);
+/* Adds the value of a dimension, i64[]. */
+vt_status vt_parse_dim_as_value(vt_parser *p, const vt_token *at, int64_t dim,
+                                uint32_t *out) VT_NODISCARD;
 
 /* parse_region.c: reads the bodies of a call after its operands and attributes. Values that the
  * bodies use from outside are added to the `*n` operands at `*in`. */
@@ -218,6 +225,21 @@ vt_status vt_parse_statements(vt_parser *p) VT_NODISCARD;
 vt_status vt_parse_skip_newlines(vt_parser *p) VT_NODISCARD;
 vt_status vt_parse_name(vt_parser *p, const char *what, vt_token *at,
                         char out[VT_NAME_MAX + 1]) VT_NODISCARD;
+/* Parses the expression to the right of `name =`. Messages about its nodes contain the name. */
+vt_status vt_parse_named_expr(vt_parser *p, const char *name, uint32_t dtype,
+                              vt_operand *out) VT_NODISCARD;
+
+/* parse_states.c: read the rest of a state statement, of a next statement. */
+vt_status vt_parse_state(vt_parser *p) VT_NODISCARD;
+vt_status vt_parse_next(vt_parser *p) VT_NODISCARD;
+/* Sets the next value of a state; both are values of the model. */
+vt_status vt_parse_set_next(vt_parser *p, const vt_token *at, uint32_t state,
+                            uint32_t next) VT_NODISCARD;
+/* Makes the state with this full name its own next value: runs leave it unchanged. */
+vt_status vt_parse_keep_state(vt_parser *p, const vt_token *at, const char *full) VT_NODISCARD;
+/* Fails where a state is declared if it has no next value. */
+vt_status vt_parse_check_next_values(vt_parser *p) VT_NODISCARD;
+int vt_parse_has_state(const vt_parser *p); /* 1 if the model has declared a state */
 
 /* parse_expr.c */
 vt_status vt_parse_expr(vt_parser *p, vt_operand *out) VT_NODISCARD;
@@ -231,7 +253,7 @@ vt_status vt_parse_layer(vt_parser *p, uint32_t *out) VT_NODISCARD;
 int vt_layer_has_arg(const char *kind, const char *arg);
 int vt_layer_exists(const char *kind);
 
-/* parse.c: adds a parameter under its full name, and chooses its random stream. */
+/* parse.c: adds a parameter or a state under its full name, and chooses its random stream. */
 vt_status vt_parse_add_param(vt_parser *p, const vt_token *at, const char *name,
                              const vt_param_spec *spec, uint32_t *out) VT_NODISCARD;
 #endif

@@ -155,7 +155,7 @@ vt_entry *vt_scope_find_in_model(vt_parser *p, const char *name) {
     memcpy(full, p->prefix, s->n);
     memcpy(full + s->n, name, n + 1);
     vt_entry *e = vt_names_find(&p->root_names, full);
-    if (e != NULL && e->kind == VT_ENTRY_PORT) return e; /* only parameters have scoped names */
+    if (e != NULL && e->kind == VT_ENTRY_PORT) return e; /* only parameters and states have scoped names */
   }
   p->lookups++;
   return vt_names_find(&p->root_names, name);
@@ -203,6 +203,7 @@ vt_status vt_scope_declare(vt_parser *p, const vt_token *at, const char *name, v
   vt_entry *e = vt_names_add(p->names, name);
   if (e == NULL) return vt_parse_fail_nomem(p);
   e->line = at->line;
+  e->column = at->column;
   *out = e;
   return VT_OK;
 }

@@ -170,7 +170,7 @@ static vt_status list_tensors(vt_weight_list *l, uint32_t file, vt_weight_format
   if (format != VT_WEIGHTS_SAFETENSORS && format != VT_WEIGHTS_NPZ)
     return VT_FAIL(d, VT_FORMAT,
                    "weights are read from safetensors, npz, or the index of safetensors shards, "
-                   "and this file is neither of them");
+                   "and this file is none of them");
   VT_TRY(format == VT_WEIGHTS_NPZ ? vt_npz_list(l, file, d) : vt_safetensors_list(l, file, d));
   return vt_source_check_unchanged(&l->files[file].src, d);
 }

@@ -417,9 +417,25 @@ static vt_status target_workspace(void *self, const vt_bk_step *step, uint64_t *
   return s == VT_OK ? VT_OK : vt_device_fail_call(dev, s, "size its scratch", d);
 }
 
+static vt_status ask_for_kept_bytes(void *self, const vt_bk_step *steps, uint64_t n, uint64_t *out,
+                                    vt_diag *d) {
+  vt_device *dev = self;
+  vt_guard guard;
+  vt_bk_memory m = {.size = sizeof m};
+  *out = 0;
+  if (!VT_BK_HAS(dev->api, vt_bk_api, program_memory)) return VT_OK;
+  vt_guard_enter(&guard);
+  const int32_t s = dev->api->program_memory(dev->dev, steps, n, &m);
+  vt_guard_leave(&guard);
+  if (s != VT_OK) return vt_device_fail_call(dev, s, "say what memory it keeps", d);
+  *out = m.size >= offsetof(vt_bk_memory, host) ? m.device : 0;
+  return VT_OK;
+}
+
 vt_target vt_device_target(vt_device *dev) {
   return (vt_target){.fingerprint = dev->caps.fingerprint,
                      .dense_only = dev->caps.dense_only != 0,
                      .self = dev,
-                     .workspace = target_workspace};
+                     .workspace = target_workspace,
+                     .kept = ask_for_kept_bytes};
 }

@@ -137,7 +137,8 @@ static const vt_shared_buffer *shared_arena(const vt_exec *x, uint32_t c) {
 
 /* The bytes of class `c` that the execution allocates itself: none in a shared buffer. */
 static uint64_t own_bytes(const vt_exec *x, uint32_t c) {
-  return shared_arena(x, vt_class_arena(c)) != NULL ? 0 : x->p->class_bytes[c];
+  if (c == VT_CLASS_KEPT || shared_arena(x, vt_class_arena(c)) != NULL) return 0;
+  return x->p->class_bytes[c];
 }
 
 static uint64_t own_bytes_on_device(const vt_exec *x) {
@@ -297,16 +298,18 @@ static int class_is_on(uint32_t class, side where) {
 
 /* Prints the bytes of the classes on some side as "17 bytes (host_input 5, temporary 12)" and
  * returns their sum. */
-static uint64_t print_bytes_needed(const vt_exec *x, side where, char out[320]) {
+enum { NEEDS_TEXT = 480 }; /* a line with all classes of memory */
+
+static uint64_t print_bytes_needed(const vt_exec *x, side where, char out[NEEDS_TEXT]) {
   uint64_t all = 0;
   size_t n = 0;
   /* The sum cannot overflow, because each class has at most 2^48 bytes. */
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (class_is_on(c, where)) all += own_bytes(x, c);
-  n += (size_t)snprintf(out, 320, "%llu bytes (", (unsigned long long)all);
+  n += (size_t)snprintf(out, NEEDS_TEXT, "%llu bytes (", (unsigned long long)all);
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (class_is_on(c, where) && own_bytes(x, c) > 0)
-      n += (size_t)snprintf(out + n, 320 - n, "%s %llu, ", vt_class_name(c),
+      n += (size_t)snprintf(out + n, NEEDS_TEXT - n, "%s %llu, ", vt_class_name(c),
                             (unsigned long long)own_bytes(x, c));
   memcpy(out + n - (n >= 2 && out[n - 2] == ',' ? 2 : 1), ")", 2);
   return all;
@@ -316,7 +319,7 @@ static uint64_t print_bytes_needed(const vt_exec *x, side where, char out[320]) 
  * overcommits memory would kill the process when the memory is touched. If the device's memory is
  * the host's, the needs of both are added. */
 static vt_status check_free_memory(vt_exec *x, vt_diag *d) {
-  char needs[320];
+  char needs[NEEDS_TEXT];
   vt_bk_caps caps = {.size = sizeof caps};
   const int32_t s = x->dev->api->capabilities(x->dev->dev, &caps);
   if (s != VT_OK) return vt_device_fail_call(x->dev, s, "state its capabilities", d);
@@ -695,6 +698,7 @@ static vt_status run_all_segments(vt_exec *x, vt_diag *d) {
   x->units_done = 0;
   x->stored = 0;
   for (x->at = 0; x->at < x->n_segments; x->at++) VT_TRY(run_segment(x, &x->segments[x->at], d));
+  x->stored = 0;
   return VT_OK;
 }
 

@@ -759,6 +759,180 @@ static void test_backends_share_core_digest(void) {
   vt_graph_free(g);
 }
 
+/* ---- states ---- */
+
+/* The state k of 64 rows gets two rows of x at the rows `index`; the state s gets x. */
+enum { STATE_K, STATE_S, ROWS, ROW_INDEX, SCATTERED };
+static vt_graph *graph_with_states(void) {
+  vt_graph_builder gb;
+  vt_graph *g = NULL;
+  const vt_type k = {VT_DTYPE_F32, 2, {64, 4}}, two = {VT_DTYPE_F32, 2, {2, 4}};
+  const vt_type index = {VT_DTYPE_I64, 2, {2, 1}};
+  const vt_init_info *zeros = vt_init_find("zeros");
+  vt_port state = {.kind = VT_PORT_STATE, .init = zeros->number};
+  state.init_attrs = zeros->attrs->defaults;
+  CHECK(vt_graph_begin(&gb, "states", vt_alloc_default(), NULL) == VT_OK);
+  state.name = "k";
+  vt_graph_add_port(&gb, &state, &k);
+  state.name = "s";
+  vt_graph_add_port(&gb, &state, &two);
+  vt_graph_add_port(&gb, &(vt_port){.name = "x", .kind = VT_PORT_INPUT}, &two);
+  vt_graph_add_port(&gb, &(vt_port){.name = "index", .kind = VT_PORT_INPUT}, &index);
+  const uint32_t in[3] = {STATE_K, ROW_INDEX, ROWS};
+  vt_graph_name_value(&gb, gb.b.node(&gb.b, VT_OP_scatter_nd, in, 3, NULL), "k2");
+  vt_graph_add_result(&gb, "y", vt_build1(&gb.b, VT_OP_neg, ROWS));
+  vt_graph_set_next(&gb, STATE_K, vt_build_reshape(&gb.b, SCATTERED, 2, k.dim));
+  vt_graph_set_next(&gb, STATE_S, vt_build_reshape(&gb.b, ROWS, 2, two.dim));
+  CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
+  if (g == NULL) exit(1); /* the tests cannot go on without a graph */
+  return g;
+}
+
+/* Plans the graph for the fake device and makes an execution. */
+static vt_status open_states(const vt_plan_options *o, vt_diag *d) {
+  vt_graph *g = graph_with_states();
+  vt_device *dev = NULL;
+  vt_plan *p = NULL;
+  vt_exec *x = NULL;
+  fake.inside = 1;
+  CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
+  const vt_target target = vt_device_target(dev);
+  CHECK(vt_plan_build(g, o, &target, vt_alloc_default(), &p, NULL) == VT_OK);
+  const vt_status s = vt_exec_new(dev, p, vt_alloc_default(), &x, d);
+  if (s == VT_OK) CHECK(vt_exec_run(x, NULL) == VT_OK);
+  vt_exec_free(x);
+  vt_plan_free(p);
+  vt_device_close(dev);
+  fake.inside = 0;
+  vt_graph_free(g);
+  CHECK(fake.devices == 0 && fake.programs == 0 && fake.buffers == 0);
+  return s;
+}
+
+/* A scatter over its first operand needs a device that declares that it can. An old plug-in does
+ * not write the field. States do not make a plan one for training. */
+static void test_updates_in_place_must_be_declared(void) {
+  const vt_plan_options in_place = {0}, safe = {.safe_state = 1};
+  for (int i = 0; i < 3; i++) {
+    vt_diag d = {0};
+    reset_fake();
+    fake.caps.serves = VT_BK_INFERENCE;
+    fake.caps.updates_in_place = i != 0;
+    if (i == 2) fake.caps.size = offsetof(vt_bk_caps, updates_in_place);
+    const vt_status s = open_states(&in_place, &d);
+    CHECK(s == (i == 1 ? VT_OK : VT_UNSUPPORTED));
+    if (i == 1) continue;
+    CHECK(strcmp(d.text,
+                 "backend 'fake:0' does not run 'k2' = scatter_nd giving f32[64, 4]: it does "
+                 "not update operands in place") == 0);
+    CHECK(strstr(d.hint, "safe") != NULL && fake.calls[BUILD] == 0 && fake.calls[NEW] == 0);
+    CHECK(open_states(&safe, &d) == VT_OK);
+  }
+}
+
+/* Safe stores are a program of their own, which runs after the other. */
+static void test_safe_stores_are_a_segment(void) {
+  const vt_plan_options in_place = {0}, safe = {.safe_state = 1};
+  reset_fake();
+  fake.caps.updates_in_place = 1;
+  CHECK(open_states(&in_place, NULL) == VT_OK && fake.calls[BUILD] == 1 && fake.calls[RUN] == 1);
+  CHECK(fake.built_steps == 3); /* the scatter, the negation, and the store of s */
+  reset_fake();
+  CHECK(open_states(&safe, NULL) == VT_OK && fake.calls[BUILD] == 2 && fake.calls[RUN] == 2);
+  CHECK(fake.built_steps == 2 && fake.run_buffers == 7);
+  reset_fake(); /* the first run fails: the stores do not run */
+  fake.error.status = VT_RANGE;
+  vt_graph *g = graph_with_states();
+  vt_device *dev = NULL;
+  vt_plan *p = NULL;
+  vt_exec *x = NULL;
+  fake.inside = 1;
+  CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
+  const vt_target target = vt_device_target(dev);
+  CHECK(vt_plan_build(g, &safe, &target, vt_alloc_default(), &p, NULL) == VT_OK);
+  CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_OK);
+  CHECK(vt_exec_run(x, NULL) == VT_RANGE && fake.calls[RUN] == 1);
+  CHECK(!vt_exec_may_have_written_state(x));
+  vt_exec_free(x);
+  vt_plan_free(p);
+  vt_device_close(dev);
+  fake.inside = 0;
+  vt_graph_free(g);
+}
+
+/* The state a gets -x, the state f the param w, the state b gets x. */
+static vt_graph *graph_with_stored_param(void) {
+  vt_graph_builder gb;
+  vt_graph *g = NULL;
+  const vt_type row = {VT_DTYPE_F32, 1, {4}};
+  static const char *const names[] = {"x", "w", "a", "f", "b"};
+  static const uint32_t kinds[] = {VT_PORT_INPUT, VT_PORT_PARAM, VT_PORT_STATE, VT_PORT_STATE,
+                                   VT_PORT_STATE};
+  CHECK(vt_graph_begin(&gb, "stored", vt_alloc_default(), NULL) == VT_OK);
+  for (uint32_t i = 0; i < 5; i++) {
+    const vt_init_info *zeros = vt_init_find("zeros");
+    vt_port p = {.name = names[i], .kind = kinds[i]};
+    if (i > 0) p.init = zeros->number;
+    if (i > 0) p.init_attrs = zeros->attrs->defaults;
+    vt_graph_add_port(&gb, &p, &row);
+  }
+  const uint32_t less = vt_build1(&gb.b, VT_OP_neg, 0);
+  vt_graph_add_result(&gb, "y", less);
+  vt_graph_set_next(&gb, 2, vt_build_reshape(&gb.b, less, 1, row.dim));
+  vt_graph_set_next(&gb, 3, vt_build_reshape(&gb.b, 1, 1, row.dim));
+  vt_graph_set_next(&gb, 4, vt_build_reshape(&gb.b, 0, 1, row.dim));
+  CHECK(vt_graph_freeze(&gb, &g) == VT_OK);
+  if (g == NULL) exit(1);
+  return g;
+}
+
+/* Safe stores begin a segment, and so does a step that reads a streamed parameter, which here is
+ * one of the stores but not the first. */
+static void test_segments_of_safe_stores_and_uploads(void) {
+  const char *all = "*";
+  for (uint32_t k = 0; k < 4; k++) {
+    const vt_plan_options o = {.safe_state = k & 1, .n_stream = k >> 1, .stream = &all};
+    vt_graph *g = graph_with_stored_param();
+    vt_device *dev = NULL;
+    vt_plan *p = NULL;
+    vt_exec *x = NULL;
+    reset_fake();
+    fake.inside = 1;
+    CHECK(vt_device_open("fake", vt_alloc_default(), &dev, NULL) == VT_OK);
+    const vt_target target = vt_device_target(dev);
+    CHECK(vt_plan_build(g, &o, &target, vt_alloc_default(), &p, NULL) == VT_OK);
+    CHECK(vt_exec_new(dev, p, vt_alloc_default(), &x, NULL) == VT_OK && p->n_steps == 4);
+    static const uint64_t last[4] = {4, 3, 2, 2}; /* steps of the last segment */
+    CHECK(fake.calls[BUILD] == 1 + (k & 1) + (k >> 1) && fake.built_steps == last[k]);
+    vt_exec_free(x);
+    vt_plan_free(p);
+    vt_device_close(dev);
+    fake.inside = 0;
+    vt_graph_free(g);
+  }
+}
+
+/* The bytes of states are in the arena STATE, and in the message about memory. */
+static void test_states_need_memory(void) {
+  const vt_plan_options o = {0};
+  vt_diag d = {0};
+  reset_fake();
+  fake.caps.updates_in_place = 1;
+  fake.caps.memory = 100;
+  CHECK(open_states(&o, &d) == VT_NOMEM && fake.calls[NEW] == 0);
+  CHECK(strcmp(d.text,
+               "the program needs 2048 bytes (host_input 512, output 256, state 1280) on 'fake:0', "
+               "which has 100 left") == 0);
+  reset_fake();
+  fake.caps.updates_in_place = 1;
+  fake.caps.memory = 5000;
+  fake.failing_call = BUILD;
+  fake.status = VT_NOMEM;
+  d = (vt_diag){0};
+  CHECK(open_states(&o, &d) == VT_NOMEM);
+  CHECK(strcmp(d.hint, "its tensors need 2048 more bytes, and 'fake:0' has 5000 left") == 0);
+}
+
 /* Each allocation fails in turn: VT_NOMEM with a message, and everything is freed. */
 static void test_session_out_of_memory(void) {
   vt_graph *g = sample_graph();
@@ -800,6 +974,10 @@ int main(void) {
   test_listed_ops();
   test_variant_names();
   test_backends_share_core_digest();
+  test_updates_in_place_must_be_declared();
+  test_safe_stores_are_a_segment();
+  test_segments_of_safe_stores_and_uploads();
+  test_states_need_memory();
   test_session_out_of_memory();
   TEST_DONE();
 }

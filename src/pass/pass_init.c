@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * pass_init.c - builds a graph that computes the initial values of parameters or of states. They are
- * computed as a program like any other, so they have the same bits on every backend. Parameters
+ * pass_init.c - builds a graph that computes the initial values of parameters or of states. They
+ * are computed as a program like any other, so they have the same bits on every backend. Parameters
  * without an initialiser have no result in the graph. */
 #include "vt_pass.h"
 

@@ -152,7 +152,7 @@ static vt_status eval_ones(void *user, const vt_graph *g, void *const *out, vt_d
 }
 
 /* A constant that only a next value needs is computed. */
-static void test_fold_computes_next_values(void) {
+static void test_constant_next_values_are_computed(void) {
   vt_graph_builder gb;
   uint32_t computed = 0;
   const vt_eval eval = {eval_ones, &computed};
@@ -342,7 +342,7 @@ int main(void) {
   test_canonical_carries_next_values();
   test_cse_carries_next_values();
   test_dead_keeps_next_values();
-  test_fold_computes_next_values();
+  test_constant_next_values_are_computed();
   test_fuse_ends_groups_at_next_values();
   test_fuse_leaves_updates_out();
   test_store_of_each_state();

@@ -88,5 +88,6 @@ vt_status vt_plan_set_live_bytes(vt_plan *p, vt_arena *scratch, vt_diag *d) {
     p->live_bytes = live;
     p->live_step = i;
   }
+  p->live_bytes += p->class_bytes[VT_CLASS_KEPT]; /* they are in use at every step */
   return VT_OK;
 }

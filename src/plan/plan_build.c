@@ -51,8 +51,18 @@ static vt_status build_core(vt_planner *q) {
   return vt_plan_place_values(q);
 }
 
+static vt_status ask_target_for_kept_bytes(vt_plan *p, const vt_target *t, vt_diag *d) {
+  uint64_t bytes = 0;
+  if (t->kept != NULL) VT_TRY(t->kept(t->self, p->bk_steps, p->n_bk_steps, &bytes, d));
+  if (bytes > VT_PLAN_MOST_BYTES)
+    return VT_FAIL(d, VT_LIMIT, "the backend keeps more than 2^48 bytes for the steps");
+  p->class_bytes[VT_CLASS_KEPT] = bytes;
+  return VT_OK;
+}
+
 vt_status vt_plan_add_target_part(vt_plan *p, const vt_target *t, vt_arena *scratch, vt_diag *d) {
   VT_TRY(vt_plan_build_bk_steps(p, t, scratch, d));
+  VT_TRY(ask_target_for_kept_bytes(p, t, d));
   VT_TRY(vt_plan_set_live_bytes(p, scratch, d));
   if (vt_plan_hash(p, &p->core, &p->target) != VT_OK) return vt_plan_no_memory(d);
   return vt_plan_verify(p, d);

@@ -10,6 +10,7 @@
 typedef struct reader {
   const char *at, *end; /* the text not yet read */
   vt_planner *q;        /* the plan being filled, of the model or of a body */
+  uint64_t kept;        /* bytes that the backend keeps, from the target part */
   int ok;               /* 0 once the text is malformed; then all functions that read do nothing */
 } reader;
 
@@ -244,6 +245,16 @@ static vt_status read_scratch_bytes(void *self, const vt_bk_step *step, uint64_t
   return r->ok ? VT_OK : VT_FORMAT;
 }
 
+static vt_status get_kept_bytes(void *self, const vt_bk_step *steps, uint64_t n, uint64_t *out,
+                                vt_diag *d) {
+  const reader *r = self;
+  (void)steps;
+  (void)n;
+  (void)d;
+  *out = r->kept;
+  return VT_OK;
+}
+
 static vt_status read_target(reader *r, vt_target *t) {
   expect_word(r, "}\ntarget {\n  fingerprint ");
   const char *start = r->at;
@@ -255,9 +266,14 @@ static vt_status read_target(reader *r, vt_target *t) {
   t->dense_only = read_index(r, 2);
   expect_word(r, "\n");
   skip_line(r); /* the content of the lines `workspace` and `live` is computed again */
+  if (skip_word_if_next(r, "  backend ")) {
+    r->kept = read_number(r);
+    expect_word(r, " bytes\n");
+  }
   skip_line(r);
   t->self = r;
   t->workspace = read_scratch_bytes;
+  t->kept = get_kept_bytes;
   return VT_OK;
 }
 
@@ -276,7 +292,7 @@ static vt_status read_header(reader *r) {
     reader ahead = *r;
     expect_word(&ahead, "  ");
     if (c == VT_CLASS_MODEL_STATE && !skip_word_if_next(&ahead, vt_class_name(c))) continue;
-    if (c != VT_CLASS_WORK) read_class_bytes(r, c);
+    if (c != VT_CLASS_WORK && c != VT_CLASS_KEPT) read_class_bytes(r, c);
   }
   return VT_OK;
 }
@@ -299,7 +315,7 @@ static vt_status check_same_text(const vt_plan *p, const char *text, size_t n, v
 static vt_status read_plan(vt_plan *p, const char *text, size_t n, vt_arena *scratch, vt_diag *d) {
   static const vt_plan_options none = {0};
   vt_planner q = {.p = p, .o = &none, .scratch = scratch, .d = d};
-  reader r = {text, text + n, &q, 1};
+  reader r = {.at = text, .end = text + n, .q = &q, .ok = 1};
   vt_target t = {0};
   vt_diag why = {0};
   VT_TRY(read_header(&r));

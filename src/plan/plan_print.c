@@ -113,6 +113,8 @@ static void print_target(const vt_plan *p, vt_text *out) {
   uint32_t number = 0;
   vt_text_add(out, "target {\n  fingerprint %s\n  dense_only %u\n  workspace %llu bytes\n",
               p->fingerprint, p->dense_only, (ull)p->class_bytes[VT_CLASS_WORK]);
+  if (p->class_bytes[VT_CLASS_KEPT] > 0)
+    vt_text_add(out, "  backend %llu bytes\n", (ull)p->class_bytes[VT_CLASS_KEPT]);
   vt_text_add(out, "  live %llu bytes at step %u\n", (ull)p->live_bytes, p->live_step);
   print_bk_steps(p, &number, out);
   vt_text_add(out, "}\n");
@@ -125,7 +127,8 @@ static void print_core(const vt_plan *p, vt_text *out) {
               p->g->name, schedules[p->schedule]);
   if (p->safe_state) vt_text_add(out, "  state_mode safe\n");
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
-    if (c != VT_CLASS_WORK && (c != VT_CLASS_MODEL_STATE || p->class_bytes[c] > 0))
+    if (c != VT_CLASS_WORK && c != VT_CLASS_KEPT &&
+        (c != VT_CLASS_MODEL_STATE || p->class_bytes[c] > 0))
       vt_text_add(out, "  %s %llu bytes\n", vt_class_name(c), (ull)p->class_bytes[c]);
   print_schedule(p, 1, out);
   vt_text_add(out, "}\n");

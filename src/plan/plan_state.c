@@ -6,13 +6,16 @@
  *   in place   the node of v writes v over the state, and the store is a view of v, no step
  *   otherwise  v is a temporary or a result, and the store is a step that copies it over the state
  *
+ * v, and the state as an operand, may be reshaped: a reshape is a view with the same bytes in the
+ * same order, an image of the whole value.
+ *
  * The first is chosen before the steps are ordered, if in the order of the graph every node that
  * reads the state comes before the node of v, or is that node and reads each element only before it
  * writes it. Both the order of the graph and VT_SCHEDULE_MEMORY then keep all those reads before
  * the write. */
 #include <stdio.h>
 #include "planner.h"
-#include "vt_op.h"
+#include "vt_layout.h"
 
 /* ---- the stores of a graph ---- */
 
@@ -94,7 +97,7 @@ vt_status vt_plan_find_stores(vt_planner *q) {
 typedef struct readers {
   const uint8_t *viewable; /* by value: a vt_plan_viewable */
   uint32_t *last_reader;   /* by state's value: 1 + the last node that reads it or a view of it */
-  uint32_t *n_stores;      /* by value: number of stores that read it */
+  uint32_t *n_stores;      /* by value: number of stores that read it or a view of it */
 } readers;
 
 static vt_status find_readers(const vt_planner *q, readers *r) {
@@ -108,18 +111,29 @@ static vt_status find_readers(const vt_planner *q, readers *r) {
     for (uint32_t k = 0; k < n->n_in; k++) {
       const uint32_t v = g->operands[n->first_in + k];
       r->last_reader[q->holder[v]] = i + 1;
-      r->n_stores[v] += q->stores[n->first_out] != VT_NO_VALUE;
+      r->n_stores[q->holder[v]] += q->stores[n->first_out] != VT_NO_VALUE;
     }
   }
   return VT_OK;
 }
 
-/* 1 if operand `k` of the node may be the state that the node's result is written over. */
+/* 1 if `value` has all bytes of the value `of` that holds them, in their order: it is that value
+ * itself, or an image of it. */
+static int is_whole(const vt_planner *q, uint32_t value, uint32_t of) {
+  const vt_buffer *b = &q->p->buffers[value];
+  vt_layout l = {.first = 0};
+  memcpy(l.stride, b->stride, sizeof l.stride);
+  return b->bytes == q->p->buffers[of].bytes &&
+         vt_layout_is_dense(&q->p->g->values[value].type, &l);
+}
+
+/* 1 if operand `k` of the node, the state or a view of it, may be overwritten by the node's
+ * result. */
 static int may_overwrite_operand(const vt_planner *q, const vt_node *n, uint32_t k,
                                  uint32_t state) {
-  if (q->p->g->operands[n->first_in + k] != state) return 0; /* the operand is a view of it */
-  return vt_op_form(n->op) == VT_FORM_UPDATE ? k == 0
-                                             : vt_plan_reads_at_own_position(q->p, n, state);
+  const uint32_t v = q->p->g->operands[n->first_in + k];
+  if (!is_whole(q, v, state)) return 0;
+  return vt_op_form(n->op) == VT_FORM_UPDATE ? k == 0 : vt_plan_reads_at_own_position(q->p, n, v);
 }
 
 /* 1 if the node and the members of its group before it, which may run as one launch with it, read
@@ -139,8 +153,9 @@ static int group_may_overwrite(const vt_planner *q, uint32_t node, uint32_t stat
 
 static int can_write_in_place(const vt_planner *q, const readers *r, const vt_port *state) {
   const vt_graph *g = q->p->g;
-  const uint32_t v = stored_value(g, state), node = g->values[v].node;
+  const uint32_t stored = stored_value(g, state), v = q->holder[stored], node = g->values[v].node;
   const vt_buffer *b = &q->p->buffers[v];
+  if (!is_whole(q, stored, v)) return 0;
   if (node == VT_NO_NODE || g->nodes[node].n_out != 1 || b->place != VT_PLACE_OWN ||
       b->bytes == 0 || state->value > v)
     return 0;
@@ -149,7 +164,7 @@ static int can_write_in_place(const vt_planner *q, const readers *r, const vt_po
 }
 
 static void write_in_place(vt_planner *q, const vt_port *state) {
-  vt_buffer *b = &q->p->buffers[stored_value(q->p->g, state)];
+  vt_buffer *b = &q->p->buffers[q->holder[stored_value(q->p->g, state)]];
   b->place = VT_PLACE_OVER;
   b->of = state->value;
   b->class = VT_CLASS_MODEL_STATE;

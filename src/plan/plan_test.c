@@ -525,8 +525,8 @@ static void test_parse_printed_plan(uint32_t schedule, uint32_t dense, const cha
 static void test_target_changes_own_digest_only(void) {
   vt_graph *g = sample_graph();
   uint64_t bytes = 0;
-  const vt_target one = {"one", 0, &bytes, scratch_of_step},
-                  two = {"two", 0, &bytes, scratch_of_step};
+  const vt_target one = {"one", 0, &bytes, scratch_of_step, NULL},
+                  two = {"two", 0, &bytes, scratch_of_step, NULL};
   vt_plan *p = NULL, *q = NULL;
   CHECK(vt_plan_build(g, NULL, &one, vt_alloc_default(), &p, NULL) == VT_OK);
   CHECK(vt_plan_build(g, NULL, &two, vt_alloc_default(), &q, NULL) == VT_OK);
@@ -549,9 +549,47 @@ static void *resize_and_record_largest(void *user, void *p, size_t old_size, siz
   return vt_fault_resize(&m->fault, p, old_size, new_size);
 }
 
+static vt_status keep_seven_bytes_per_step(void *self, const vt_bk_step *steps, uint64_t n,
+                                           uint64_t *out, vt_diag *d) {
+  (void)self;
+  (void)steps;
+  (void)d;
+  *out = 7 * n;
+  return VT_OK;
+}
+
+/* What a backend keeps counts in the target part, the peak and the live bytes, and nowhere in the
+ * core; a plan that is parsed again has it too. */
+static void test_kept_bytes(void) {
+  vt_graph *g = sample_graph();
+  uint64_t bytes = 0;
+  const vt_target plain = {"test", 0, &bytes, scratch_of_step, NULL},
+                  keeps = {"test", 0, &bytes, scratch_of_step, keep_seven_bytes_per_step};
+  vt_plan *p = NULL, *q = NULL, *again = NULL;
+  vt_text text;
+  vt_diag d = {0};
+  CHECK(vt_plan_build(g, NULL, &plain, vt_alloc_default(), &p, &d) == VT_OK);
+  CHECK(vt_plan_build(g, NULL, &keeps, vt_alloc_default(), &q, &d) == VT_OK);
+  const uint64_t kept = 7 * (uint64_t)q->n_bk_steps;
+  CHECK(p->class_bytes[VT_CLASS_KEPT] == 0 && q->class_bytes[VT_CLASS_KEPT] == kept && kept > 0);
+  CHECK(vt_plan_peak_bytes(q) == vt_plan_peak_bytes(p) + kept);
+  CHECK(q->live_bytes == p->live_bytes + kept && q->live_step == p->live_step);
+  CHECK(memcmp(&p->core, &q->core, sizeof p->core) == 0);
+  CHECK(memcmp(&p->target, &q->target, sizeof p->target) != 0);
+  vt_text_init(&text, vt_alloc_default());
+  vt_plan_print(q, 1, &text);
+  CHECK(vt_plan_parse(g, text.s, text.n, vt_alloc_default(), &again, &d) == VT_OK);
+  CHECK(again != NULL && again->class_bytes[VT_CLASS_KEPT] == kept);
+  vt_text_done(&text);
+  vt_plan_free(again);
+  vt_plan_free(q);
+  vt_plan_free(p);
+  vt_graph_free(g);
+}
+
 static void expect_build_failure(vt_graph *g, const vt_plan_options *o, uint64_t scratch,
                                  vt_status want, const char *text) {
-  const vt_target t = {"test", 0, &scratch, scratch_of_step};
+  const vt_target t = {"test", 0, &scratch, scratch_of_step, NULL};
   meter m = {{0}, 0};
   vt_plan *p = NULL;
   vt_diag d = {0};
@@ -668,7 +706,7 @@ static void test_planner_out_of_memory(void) {
   uint64_t bytes = 100;
   const char *w = "w";
   const vt_plan_options o = {.schedule = VT_SCHEDULE_MEMORY, .n_stream = 1, .stream = &w};
-  const vt_target t = {"test", 1, &bytes, scratch_of_step};
+  const vt_target t = {"test", 1, &bytes, scratch_of_step, NULL};
   long asked = 0;
   for (long left = 0; left <= asked; left++) {
     vt_fault fault = {.left = left};
@@ -686,6 +724,7 @@ static void test_planner_out_of_memory(void) {
 }
 
 int main(void) {
+  test_kept_bytes();
   test_offsets_of_sample_plan();
   test_bk_step_fields();
   test_chain_in_one_buffer();

@@ -76,8 +76,8 @@ vt_status vt_plan_init_buffers(vt_planner *q) VT_NODISCARD;
 /* Decides which next values are written in place over their state. `viewable` has, by value, a
  * vt_plan_viewable. */
 vt_status vt_plan_choose_states_in_place(vt_planner *q, const uint8_t *viewable) VT_NODISCARD;
-/* 1 if the node reads `value` only at the position that it writes, so that its result may be
- * written over `value`. The node must read the value itself, not a view of it. */
+/* 1 if the node reads its operand `value` only at the position that it writes, so that its result
+ * may be written over the bytes of `value` if they are in row-major order. */
 int vt_plan_reads_at_own_position(const vt_plan *p, const vt_node *n, uint32_t value);
 vt_status vt_plan_order_steps(vt_planner *q) VT_NODISCARD;
 vt_status vt_plan_set_lifetimes(vt_planner *q) VT_NODISCARD;

@@ -10,6 +10,7 @@
  * address order, which a tree over all extents finds. */
 #include <stdio.h>
 #include <string.h>
+#include "vt_layout.h"
 #include "vt_sort.h"
 #include "vt_verify.h"
 
@@ -118,13 +119,27 @@ static int may_be_written_in_place(const vt_verify *v, const life *lives, uint32
   return fits;
 }
 
-/* 1 if node `m`, operand `k`, reads the state of which node `n` writes the next value over it only
- * at places that are not yet overwritten, or does not read it. */
+/* 1 if the value, a view of the state or the state, has all its bytes in their order. */
+static int is_whole_state(const vt_verify *v, uint32_t value, uint32_t state) {
+  const vt_buffer *x = &v->p->buffers[value], *y = &v->p->buffers[state];
+  vt_layout dense;
+  vt_layout_dense(&v->p->g->values[value].type, &dense);
+  return x->offset == y->offset && x->bytes == y->bytes &&
+         memcmp(x->stride, dense.stride, sizeof dense.stride) == 0;
+}
+
+/* 1 if node `m` does not read the state through its operand `k`, or reads each element before `n`
+ * overwrites it: `n` updates that operand, or `m` reads it only at the position that it computes.
+ */
 static int reads_state_in_time(const vt_verify *v, const vt_node *m, uint32_t k, const vt_node *n,
                                uint32_t state) {
   const uint32_t operand = v->p->g->operands[m->first_in + k];
-  if (m == n && k == 0 && operand == state && vt_op_form(n->op) == VT_FORM_UPDATE) return 1;
-  return reads_only_in_place(v, m, operand, state);
+  const vt_type *x = &v->p->g->values[operand].type, *y = &v->p->g->values[m->first_out].type;
+  if (v->root[operand] != state) return 1;
+  if (!is_whole_state(v, operand, state)) return 0;
+  if (m == n && k == 0 && vt_op_form(n->op) == VT_FORM_UPDATE) return 1;
+  return vt_op_form(m->op) == VT_FORM_POINTWISE && x->rank == y->rank &&
+         memcmp(x->dim, y->dim, sizeof x->dim) == 0;
 }
 
 /* 1 if the value may be written over the state of its buffer. All steps that read the state must be
@@ -135,8 +150,7 @@ static int may_be_written_over_state(const vt_verify *v, const life *lives, uint
   const vt_node *n = &g->nodes[g->values[value].node];
   int fits = of->place == VT_PLACE_OWN && b->class == of->class && n->n_out == 1 &&
              lives[b->of].last <= lives[value].first && lives[b->of].over == VT_NO_VALUE &&
-             b->offset == of->offset &&
-             vt_type_equal(&g->values[value].type, &g->values[b->of].type);
+             b->offset == of->offset && b->bytes == of->bytes;
   for (uint32_t i = lives[value].first; fits; i--) { /* the node, then earlier members */
     const vt_node *m = vt_verify_node_of_step(v, i);
     if (m != n && (n->group == 0 || m->group != n->group)) break;
@@ -494,6 +508,8 @@ static vt_status verify_class_bytes(const vt_verify *v, const extent_list *list)
   sum[VT_CLASS_TEMP] -= sum[VT_CLASS_OUTPUT]; /* cannot wrap: all results are live at the end */
   sum[VT_CLASS_MODEL_STATE] = sum[VT_CLASS_STATE];
   sum[VT_CLASS_STATE] = 0;
+  if (v->outer == NULL && p->class_bytes[VT_CLASS_KEPT] <= VT_PLAN_MOST_BYTES)
+    sum[VT_CLASS_KEPT] = p->class_bytes[VT_CLASS_KEPT]; /* only the backend knows */
   for (uint32_t c = 0; c < VT_CLASS_COUNT; c++)
     if (p->class_bytes[c] != sum[c])
       return VT_FAIL(v->d, VT_INTERNAL, "class %u of the plan takes %llu bytes, not %llu", c,
@@ -548,6 +564,7 @@ static vt_status verify_live_bytes(const vt_verify *v, const extent_list *list) 
     most = live + extra[i];
     at = i;
   }
+  most += v->p->class_bytes[VT_CLASS_KEPT];
   if (v->p->live_bytes == most && v->p->live_step == at) return VT_OK;
   return VT_FAIL(v->d, VT_INTERNAL, "the plan has %llu bytes alive at step %u, not %llu at step %u",
                  (unsigned long long)most, at, (unsigned long long)v->p->live_bytes,

@@ -3,6 +3,7 @@
  * that changes is written by one value, at offsets that depend on the declarations only, and in a
  * plan with safe_state after all other steps. That no step reads a state after it was written is
  * checked with the lifetimes (verify_allocation.c). */
+#include <string.h>
 #include "vt_verify.h"
 
 int vt_verify_state_changes(const vt_port *p) {
@@ -44,13 +45,20 @@ static vt_status verify_offsets(const vt_verify *v) {
   return VT_OK;
 }
 
+/* 1 if the next value is where the state is, element by element. Both have one type. */
+static int is_at_state(const vt_verify *v, const vt_port *p) {
+  const vt_buffer *at = &v->p->buffers[p->value], *next = &v->p->buffers[p->next];
+  return next->class == at->class && next->offset == at->offset && next->bytes == at->bytes &&
+         memcmp(next->stride, at->stride, sizeof next->stride) == 0;
+}
+
 vt_status vt_verify_states(const vt_verify *v) {
   const vt_graph *g = v->p->g;
   for (uint32_t i = 0; i < g->n_ports; i++) {
     const vt_port *p = &g->ports[i];
     if (!vt_verify_state_changes(p)) continue;
     const vt_buffer *b = &v->p->buffers[writer_of_state(v, p)];
-    if (b->place != VT_PLACE_OVER || b->of != p->value)
+    if (b->place != VT_PLACE_OVER || b->of != p->value || !is_at_state(v, p))
       return vt_verify_fail_value(v, p->value, "does not store the next value of");
   }
   return verify_offsets(v);

@@ -18,7 +18,7 @@ static inline vt_status scratch_of_step(void *self, const vt_bk_step *step, uint
 /* A verified plan. `scratch_per_operand` is the number of bytes per operand. */
 static inline vt_plan *build_plan_with_options(const vt_graph *g, const vt_plan_options *o,
                                                uint32_t dense_only, uint64_t scratch_per_operand) {
-  const vt_target t = {"test", dense_only, &scratch_per_operand, scratch_of_step};
+  const vt_target t = {"test", dense_only, &scratch_per_operand, scratch_of_step, NULL};
   vt_plan *p = NULL;
   vt_diag d = {0};
   CHECK(vt_plan_build(g, o, &t, vt_alloc_default(), &p, &d) == VT_OK);

@@ -123,6 +123,10 @@ typedef struct vt_target {
   void *self;          /* passed to `workspace`; the planner does not look inside */
   /* Writes the bytes of scratch that the backend needs for a step. */
   vt_status (*workspace)(void *self, const vt_bk_step *step, uint64_t *out_bytes, vt_diag *d);
+  /* Writes the bytes that the backend keeps for a program of these steps. It is asked after all
+   * calls of `workspace`. NULL: none. */
+  vt_status (*kept)(void *self, const vt_bk_step *steps, uint64_t n, uint64_t *out_bytes,
+                    vt_diag *d);
 } vt_target;
 
 /* ---- the plan ---- */

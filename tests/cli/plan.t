@@ -1,5 +1,5 @@
 # volta plan: the memory and the steps of a run, without running it.
-$ volta plan examples/mlp.vt --bind B=4
+$ volta plan examples/mlp.vt --backend reference --bind B=4
 model mlp on reference:0, B=4
 \
 class                     bytes
@@ -11,6 +11,7 @@ temporary                  4096     4.0 KiB
 workspace                     0         0 B
 output                      256       256 B
 host_parameter                0         0 B
+state                         0         0 B
 \
 peak                     830976   811.5 KiB  on the device
 live                     830880   811.4 KiB  the most alive at one time; the peak is 1.0001 times that
@@ -20,7 +21,7 @@ live                     830880   811.4 KiB  the most alive at one time; the pea
 most is alive at step 4: logits = matmul(h, w2, transpose_a=false, transpose_b=false, order=fma256)
 core   a4e0c5b4c81cae4c3f9711d95a2cc3c493641f762d85215e183e04fc25a3fb80
 target bf5a6a72f6b7072e871c345f0af088ff6f727fc296feac71dd30440752c1e9bf
-$ volta plan examples/tiny_transformer.vt --bind B=2,T=16 --schedule memory --stream tok.weight,wpe --memory-budget 1MiB
+$ volta plan examples/tiny_transformer.vt --backend reference --bind B=2,T=16 --schedule memory --stream tok.weight,wpe --memory-budget 1MiB
 model tiny_transformer on reference:0, B=2 T=16
 \
 class                     bytes
@@ -32,6 +33,7 @@ temporary                 71936    70.2 KiB
 workspace                     0         0 B
 output                    12288    12.0 KiB
 host_parameter            90112    88.0 KiB  in host memory, not in the peak
+state                         0         0 B
 \
 peak                     509440   497.5 KiB  on the device
 live                     507296   495.4 KiB  the most alive at one time; the peak is 1.0042 times that
@@ -42,7 +44,7 @@ budget                  1048576     1.0 MiB  met
 most is alive at step 62: _71 = mul(_70, _67) @14
 core   feb55af140c11c9e9610c8ded5fb9a8671a47bb50b09a76120042593360d3077
 target 4ef0c14042298556b4b1625ca5007ce6b8ae67622cb16b5530b8807d220d483a
-$ volta plan examples/mlp.vt --bind B=4 --json
+$ volta plan examples/mlp.vt --backend reference --bind B=4 --json
 {
   "model": "mlp",
   "hash": "4842ad81fc72106d357be29d4ce23e168545be4c724294fade6cd456705d3fa8",
@@ -71,6 +73,7 @@ $ volta plan examples/mlp.vt --bind B=4 --json
   "workspace": 0,
   "output": 256,
   "host_parameter": 0,
+  "state": 0,
   "peak": 830976,
   "live": 830880,
   "ratio": 1.0001155401502022,
@@ -90,7 +93,7 @@ $ volta plan examples/mlp.vt --bind B=4 --json
   "core": "a4e0c5b4c81cae4c3f9711d95a2cc3c493641f762d85215e183e04fc25a3fb80",
   "target": "bf5a6a72f6b7072e871c345f0af088ff6f727fc296feac71dd30440752c1e9bf"
 }
-$ volta plan tests/cli/models/fixed.vt --text
+$ volta plan tests/cli/models/fixed.vt --backend reference --text
 plan 3, numerics 1
 core fixed {
   schedule source
@@ -116,7 +119,7 @@ target {
 }
 
 # All of GPT-2, which may need more memory than this machine has.
-$ volta plan examples/gpt2_124m.vt --bind B=4,T=1024 --json | python3 -c "import json, sys; p = json.load(sys.stdin); print(*(k for k in ('parameter', 'temporary', 'output', 'host_input', 'peak') if p[k] > 0), p['workspace'])"
+$ volta plan examples/gpt2_124m.vt --backend reference --bind B=4,T=1024 --json | python3 -c "import json, sys; p = json.load(sys.stdin); print(*(k for k in ('parameter', 'temporary', 'output', 'host_input', 'peak') if p[k] > 0), p['workspace'])"
 parameter temporary output host_input peak 0
 
 # volta plan shows the plan that volta run uses.
@@ -128,10 +131,10 @@ $ volta run examples/lstm.vt --bind B=2,T=3 --random-inputs 1 --digest
 1e8d5208a228231198ef2c07ad1931e58d9f4af8487159adcd22cfee2f060945
 
 # Memory classes and flags of a plan are those of the run.
-$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --json --schedule memory --stream w1,b1 --memory-budget 2MB | python3 -c "import json, sys; r = json.load(sys.stdin); print({k: v for k, v in r['plan'].items() if len(str(v)) < 64}); print({k: v for k, v in r['cost'].items() if k != 'wall_ns'})"
+$ volta run examples/mlp.vt --backend reference --bind B=4 --random-inputs 1 --json --schedule memory --stream w1,b1 --memory-budget 2MB | python3 -c "import json, sys; r = json.load(sys.stdin); print({k: v for k, v in r['plan'].items() if len(str(v)) < 64}); print({k: v for k, v in r['cost'].items() if k != 'wall_ns'})"
 {'schedule': 'memory', 'stream': 'w1,b1', 'memory_budget': 2000000}
 {'steps': 5, 'bytes_input': 12544, 'bytes_param': 10240, 'bytes_temp': 807936, 'bytes_output': 256}
-$ volta plan examples/mlp.vt --bind B=4 --json --schedule memory --stream w1,b1 --memory-budget 2MB | grep -E 'memory_budget|fits|host_input|parameter|temporary|output'
+$ volta plan examples/mlp.vt --backend reference --bind B=4 --json --schedule memory --stream w1,b1 --memory-budget 2MB | grep -E 'memory_budget|fits|host_input|parameter|temporary|output'
   "memory_budget": 2000000,
   "fits": true,
   "host_input": 12544,
@@ -141,9 +144,9 @@ $ volta plan examples/mlp.vt --bind B=4 --json --schedule memory --stream w1,b1 
   "host_parameter": 803840,
 
 # Budgets: one that is met exactly, and one that is exceeded by a byte.
-$ volta plan examples/mlp.vt --bind B=4 --memory-budget 830976 | grep budget
+$ volta plan examples/mlp.vt --backend reference --bind B=4 --memory-budget 830976 | grep budget
 budget                   830976   811.5 KiB  met
-$ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975
+$ volta plan examples/mlp.vt --backend reference --bind B=4 --memory-budget 830975
 model mlp on reference:0, B=4
 \
 class                     bytes
@@ -155,6 +158,7 @@ temporary                  4096     4.0 KiB
 workspace                     0         0 B
 output                      256       256 B
 host_parameter                0         0 B
+state                         0         0 B
 \
 peak                     830976   811.5 KiB  on the device
 live                     830880   811.4 KiB  the most alive at one time; the peak is 1.0001 times that
@@ -168,7 +172,7 @@ target bf5a6a72f6b7072e871c345f0af088ff6f727fc296feac71dd30440752c1e9bf
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
 !   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 820736, with both 820736
 ? 1
-$ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n +10 | head -n 9
+$ volta plan examples/mlp.vt --backend reference --bind B=4 --memory-budget 830975 --json | tail -n +10 | head -n 9
     "precision": "locked",
     "fallback": "none",
     "mixed_path": "refused",
@@ -181,21 +185,21 @@ $ volta plan examples/mlp.vt --bind B=4 --memory-budget 830975 --json | tail -n 
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
 !   help: the smallest budget that works is 830976, with --schedule memory 830976, with --stream all 820736, with both 820736
 ? 1
-$ volta plan examples/mlp.vt --bind B=4 --memory-budget 64KiB --schedule memory | grep budget
+$ volta plan examples/mlp.vt --backend reference --bind B=4 --memory-budget 64KiB --schedule memory | grep budget
 budget                    65536    64.0 KiB  NOT MET
 ! volta: error: the plan needs 830976 bytes, the budget is 65536 [budget]
 !   help: the smallest budget that works is 830976, with --stream all 820736
 ? 1
-$ volta plan examples/mlp.vt --bind B=4 --memory-budget 1kB --schedule memory --stream all | grep budget
+$ volta plan examples/mlp.vt --backend reference --bind B=4 --memory-budget 1kB --schedule memory --stream all | grep budget
 budget                     1000      1000 B  NOT MET
 ! volta: error: the plan needs 820736 bytes, the budget is 1000 [budget]
 !   help: the smallest budget that works is 820736
 ? 1
-$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 830975
+$ volta run examples/mlp.vt --backend reference --bind B=4 --random-inputs 1 --memory-budget 830975
 ! volta: error: the plan needs 830976 bytes, the budget is 830975 [budget]
 !   help: the smallest budget that works is 830976
 ? 1
-$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 830976 --digest
+$ volta run examples/mlp.vt --backend reference --bind B=4 --random-inputs 1 --memory-budget 830976 --digest
 faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
 $ volta parity examples/mlp.vt --bind B=4 --random-inputs 1 --memory-budget 64KiB
 ! volta: error: the plan needs 830976 bytes, the budget is 65536 [budget]
@@ -249,13 +253,13 @@ $ volta parity examples/mlp.vt --bind B=4 --memory-budget lots
 ? 2
 
 # Sweeps.
-$ volta plan examples/gpt2_124m.vt --sweep B=1,2,4,8 --bind T=1024
+$ volta plan examples/gpt2_124m.vt --backend reference --sweep B=1,2,4,8 --bind T=1024
 B      host_input       parameter       temporary          output            peak              peak/live
 1            4096       497759232         3145728       205852672       706761728   674.0 MiB     1.0000
 2            8192       497759232         6291456       411705344       915764224   873.3 MiB     1.0000
 4           16384       497759232        12582912       823410688      1333769216     1.2 GiB     1.0000
 8           32768       497759232        25165824      1646821376      2169779200     2.0 GiB     1.0000
-$ volta plan examples/gpt2_124m.vt --sweep B=1,8 --sweep T=16,1024 --memory-budget 1GiB
+$ volta plan examples/gpt2_124m.vt --backend reference --sweep B=1,8 --sweep T=16,1024 --memory-budget 1GiB
 B     T      host_input       parameter       temporary          output            peak              peak/live  budget
 1    16             256       497759232           49152         3216640       501025280   477.8 MiB     1.0000  met
 1  1024            4096       497759232         3145728       205852672       706761728   674.0 MiB     1.0000  met
@@ -264,7 +268,7 @@ B     T      host_input       parameter       temporary          output         
 ! volta: error: 1 of 4 plans need more than the budget, 1073741824 bytes [budget]
 !   help: the smallest budget that works for all is 2169779200
 ? 1
-$ volta plan examples/mlp.vt --sweep B=1,2 --json --memory-budget 1MB
+$ volta plan examples/mlp.vt --backend reference --sweep B=1,2 --json --memory-budget 1MB
 {
   "model": "mlp",
   "bind": {},
@@ -284,6 +288,7 @@ $ volta plan examples/mlp.vt --sweep B=1,2 --json --memory-budget 1MB
       "workspace": 0,
       "output": 256,
       "host_parameter": 0,
+      "state": 0,
       "peak": 818688,
       "live": 818280,
       "ratio": 1.0004986068338466,
@@ -301,6 +306,7 @@ $ volta plan examples/mlp.vt --sweep B=1,2 --json --memory-budget 1MB
       "workspace": 0,
       "output": 256,
       "host_parameter": 0,
+      "state": 0,
       "peak": 822784,
       "live": 822480,
       "ratio": 1.0003696138507927,
@@ -381,7 +387,7 @@ $ volta plan examples/mlp.vt --bind B=99999999999999999999
 $ volta plan examples/mlp.vt --bind B=1099511627776
 ! volta: error: 'x': a tensor of 862017116176384 elements is beyond 2^48 bytes, with B=1099511627776 [bind]
 ? 2
-$ volta plan examples/gpt2_124m.vt --bind B=99999,T=1024 | grep peak
+$ volta plan examples/gpt2_124m.vt --backend reference --bind B=99999,T=1024 | grep peak
 peak             20900538356736    19.0 TiB  on the device
 live             20900538356736    19.0 TiB  the most alive at one time; the peak is 1.0000 times that
 $ volta plan examples/gpt2_124m.vt --bind B=1399999,T=1024
@@ -409,10 +415,10 @@ $ volta plan tests/cli/models/wide.vt --bind N=3,M=0
 ? 2
 
 # More memory than any machine has: it can be planned, and a run is refused before anything is allocated.
-$ volta plan examples/mlp.vt --bind B=70000000000 | grep peak
+$ volta plan examples/mlp.vt --backend reference --bind B=70000000000 | grep peak
 peak             294000000814080   267.4 TiB  on the device
 live             294000000814080   267.4 TiB  the most alive at one time; the peak is 1.0000 times that
-$ volta run examples/mlp.vt --bind B=70000000000 --random-inputs 1 2>&1 | sed 's/has [0-9]* left/has N left/'
+$ volta run examples/mlp.vt --backend reference --bind B=70000000000 --random-inputs 1 2>&1 | sed 's/has [0-9]* left/has N left/'
 volta: error: the program needs 294000000814080 bytes (host_input 219520000000000, parameter 814080, temporary 71680000000000, output 2800000000000) on 'reference:0', which has N left [nomem]
 ? 6
 $ volta run examples/mlp.vt --bind B=70000000000 --random-inputs 1 --out $TMP/none 2> /dev/null
@@ -435,7 +441,7 @@ $ volta plan examples/mlp.vt --bind B=4 --backend gpu
 ! volta: error: there is no GPU that a backend of this build can use [backend]
 !   help: --fallback cpu runs on the CPU instead, with the same bits
 ? 5
-$ volta plan examples/mlp.vt --bind B=4 --passes bind,lower | grep -E 'steps|groups'
+$ volta plan examples/mlp.vt --backend reference --bind B=4 --passes bind,lower | grep -E 'steps|groups'
 5 steps of 5 nodes, 2 in place, 0 views, 0 groups; dense copies: 0
 $ volta plan examples/mlp.vt --bind B=4 --passes lower
 ! volta: error: the pass 'bind' must come first in the list [usage]
@@ -464,7 +470,7 @@ tests/golden/error_types.vt:5:9: error: 'z' = add: operand 2
 ? 3
 
 # Pictures.
-$ volta plan examples/tiny_transformer.vt --bind B=2,T=16 --memory-budget 640KiB --svg $TMP/one.svg | head -n 1
+$ volta plan examples/tiny_transformer.vt --backend reference --bind B=2,T=16 --memory-budget 640KiB --svg $TMP/one.svg | head -n 1
 model tiny_transformer on reference:0, B=2 T=16
 ! wrote $TMP/one.svg
 $ cmp $TMP/one.svg docs/plan-tiny_transformer.svg
@@ -472,7 +478,7 @@ $ volta plan -q examples/mlp.vt --bind B=4 --svg $TMP/two.svg > /dev/null; volta
 $ python3 -c "import sys, xml.dom.minidom as m; d = m.parse('$TMP/one.svg'); t = [x.firstChild.data for x in d.getElementsByTagName('text')]; print([x for x in t if x.startswith(('peak', 'budget', 'most', 'not to scale:'))]); print(len(d.getElementsByTagName('title')) > 60, 'temporary' in t, 'step' in t)"
 ['most alive at step 62: _71 = mul(_70, _67) @14', 'peak 585.5 KiB, 599552 bytes in all', 'not to scale: budget 640.0 KiB: 54.5 KiB above the peak']
 True True True
-$ volta plan examples/gpt2_124m.vt --bind B=1,T=64 --memory-budget 1MiB --svg - 2> /dev/null | python3 -c "import sys, xml.dom.minidom as m; print(len(m.parse(sys.stdin).getElementsByTagName('rect')) > 500)"
+$ volta plan examples/gpt2_124m.vt --backend reference --bind B=1,T=64 --memory-budget 1MiB --svg - 2> /dev/null | python3 -c "import sys, xml.dom.minidom as m; print(len(m.parse(sys.stdin).getElementsByTagName('rect')) > 500)"
 True
 ? 1
 $ volta plan examples/mlp.vt --bind B=4 --svg $TMP/no/such/folder.svg > /dev/null

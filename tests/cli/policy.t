@@ -92,4 +92,46 @@ $ VOLTA_ISA=a_set_of_instructions_that_is_long volta run examples/mlp.vt --bind 
 ? 2
 $ volta run examples/mlp.vt --bind B=1 --random-inputs 1 --backend auto --fallback none
 ! volta: error: --backend auto and --fallback none contradict each other [usage]
+!   help: name a backend, as in --backend gpu
 ? 2
+$ volta run examples/mlp.vt --bind B=1 --random-inputs 1 --fallback none
+! volta: error: --backend auto, which is the default, and --fallback none contradict each other [usage]
+!   help: name a backend, as in --backend gpu
+? 2
+$ VOLTA_BACKEND=auto volta plan examples/mlp.vt --bind B=1 --fallback none
+! volta: error: --backend auto and --fallback none contradict each other [usage]
+!   help: name a backend, as in --backend gpu
+? 2
+$ VOLTA_BACKEND=reference volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --fallback none
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+
+# If no backend is named, the CPU runs where there is no GPU, which is no fallback. VOLTA_BACKEND overrides the default,
+# and the flag overrides both.
+$ volta run examples/mlp.vt --bind B=4 --random-inputs 1 --json | grep -E '"(backend|fallback)":'
+  "backend": "cpu:0",
+    "fallback": "cpu",
+  "fallback": null
+$ VOLTA_BACKEND= volta plan examples/mlp.vt --bind B=4 --json | grep -E '"(backend|fallback)":'
+  "backend": "cpu:0",
+    "fallback": "cpu",
+  "fallback": null,
+$ VOLTA_BACKEND=reference volta run examples/mlp.vt --bind B=4 --random-inputs 1 --json | grep '"backend":'
+  "backend": "reference:0",
+$ VOLTA_BACKEND=reference volta plan examples/mlp.vt --bind B=4 --json --backend island | grep '"backend":'
+  "backend": "island:0",
+
+# Only a terminal is told the choice, only if none was named, and once.
+$ script -qec 'volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest' /dev/null | sed 's/ ([^)]*)/ (DEVICE)/' | tr -d '\r'
+backend: cpu:0 (DEVICE), because none was named
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+$ script -qec 'volta plan examples/mlp.vt --sweep B=4,5 | wc -l' /dev/null | tr -d '\r'
+backend: cpu:0, because none was named
+3
+$ script -qec 'volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest -q' /dev/null | tr -d '\r'
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+$ script -qec 'volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest --backend auto' /dev/null | tr -d '\r'
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+$ script -qec 'VOLTA_BACKEND=auto volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest' /dev/null | tr -d '\r'
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae
+$ script -qec 'volta run examples/mlp.vt --bind B=4 --random-inputs 1 --digest 2>/dev/null' /dev/null | tr -d '\r'
+faaee8d31ad5acb53dadff146e9883f2048298a34e0f833537eb86c8ce9c46ae

@@ -20,7 +20,7 @@ $ volta run examples/mlp.vt --bind B=4 --random-inputs 7 --seed 1 --digest
 $ volta run examples/mlp.vt --bind B=4 --random-inputs 8 --digest
 2806c92465a7f17e3e5db1c96ecbcf4ea7199217552ac44a6359ba8f33a26358
 # Only the time of a run changes from run to run.
-$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed -E 's/"(wall_ns|g[a-z]+_per_second)": [0-9.e-]+/"\1": N/'
+$ volta run tests/cli/models/small.vt --backend reference --bind B=2 --random-inputs 1 --json | sed -E 's/"(wall_ns|g[a-z]+_per_second)": [0-9.e-]+/"\1": N/'
 {
   "model": "small",
   "hash": "a8f53b1d818e783ea519495f6d652cb108c5bf58e4673397f8634657a1901c59",
@@ -108,7 +108,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --json | sed 
   "unadmitted": false,
   "fallback": null
 }
-$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --digest -v 2>&1 | sed 's/in [0-9.]* ms, [0-9.]* GFLOP/in N ms, M GFLOP/'
+$ volta run tests/cli/models/small.vt --backend reference --bind B=2 --random-inputs 1 --digest -v 2>&1 | sed 's/in [0-9.]* ms, [0-9.]* GFLOP/in N ms, M GFLOP/'
 reference:0: 3 steps in N ms, M GFLOP/s
 bytes: inputs 256, parameters 256, temporaries 256, outputs 512
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
@@ -154,7 +154,7 @@ $ printf 'a file' > $TMP/file; volta run tests/cli/models/small.vt --bind B=2 --
 ? 3
 
 # Dumps.
-$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --dump-passes $TMP/passes --digest
+$ volta run tests/cli/models/small.vt --backend reference --bind B=2 --random-inputs 1 --dump-passes $TMP/passes --digest
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 $ cd $TMP/passes && tail -n +1 00-source.vt 01-bind.vt 02-lower.vt 07-fuse.vt
 ==> 00-source.vt <==
@@ -213,8 +213,9 @@ $ ls $TMP/passes
 05-cse.vt
 06-dead.vt
 07-fuse.vt
+08-state.vt
 $ for p in $TMP/passes/*; do volta run $p $(case $p in *source*) echo --bind B=2;; esac) --random-inputs 1 --digest; done | sort | uniq -c
-      8 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
+      9 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind,fuse,dead,lower --dump-passes $TMP/some --digest; ls $TMP/some
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 00-source.vt
@@ -222,7 +223,7 @@ $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind
 02-fuse.vt
 03-dead.vt
 04-lower.vt
-$ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind
+$ volta run tests/cli/models/small.vt --backend reference --bind B=2 --random-inputs 1 --passes bind
 ! volta: error: backend 'reference:0' does not run 'a' = relu giving f32[2, 2] [unsupported]
 ? 4
 $ volta run tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind --backend reference:1 --digest
@@ -235,9 +236,9 @@ $ volta run tests/cli/models/small.vt --bind B=2 --passes bind,bind
 ? 2
 $ volta run tests/cli/models/small.vt --bind B=2 --passes bind,lowr
 ! volta: error: there is no pass 'lowr' [usage]
-!   help: the passes are bind, lower, canonical, fold, cse, dead, fuse
+!   help: the passes are bind, lower, canonical, fold, cse, dead, fuse, state
 ? 2
-$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind,cse,lower
+$ volta parity tests/cli/models/small.vt --bind B=2 --random-inputs 1 --passes bind,cse,lower --backends reference:0,reference:1,cpu:0,island:0,island:1
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:0
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  reference:1  8 elements compared, 0 differ
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3  cpu:0  8 elements compared, 0 differ
@@ -259,6 +260,7 @@ $ python3 tests/cli/make_tensors.py $TMP/index.npy index=i32[1]:9; volta run tes
 05-cse.vt
 06-dead.vt
 07-fuse.vt
+08-state.vt
 plan.txt
 ! tests/cli/models/anyrows.vt:6:9: error: 'row' = gather: index 9 at position 0 is out of range [range]
 !   row = gather(table, index)

@@ -71,11 +71,12 @@ flags:
                             reference:1; gpu is the first GPU; auto is the first
                             GPU, or the CPU if there is none; a path such as
                             ./libfoo.so or ./libfoo.so:1 is a plug-in. Default:
-                            VOLTA_BACKEND, else reference.
+                            VOLTA_BACKEND, else auto. No bit of a result depends
+                            on it.
       --fallback none|cpu   If the backend is unavailable or cannot run the
-                            model: fail (none, the default) or run the whole
-                            model on the CPU (cpu). The report says so; the bits
-                            are the same.
+                            model: fail (none) or run the whole model on the CPU
+                            (cpu). The report says so; the bits are the same.
+                            Default: cpu for the backend auto, else none.
       --threads N           The number of threads that the backend may use.
                             Default: VOLTA_THREADS, else the backend's choice.
                             No bit of a result depends on it.

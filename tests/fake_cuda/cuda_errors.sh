@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # cuda_errors.sh VOLTA DRIVER - what `volta run --backend cuda` reports when the GPU fails, with
-# the emulated driver in the folder DRIVER, which can be told to fail; and that runs without a
-# failure give the right digest.
+# the emulated driver in the folder DRIVER, which can be told to fail; which backend runs if none is
+# named; and that runs without a failure give the right digest.
 set -euo pipefail
 volta=${1:?usage: cuda_errors.sh VOLTA DRIVER} driver=${2:?usage: cuda_errors.sh VOLTA DRIVER}
 cd "$(dirname "$0")/../.."
+unset VOLTA_BACKEND
 failed=0 asked=0
 run=(run examples/mlp.vt --bind B=3 --random-inputs 7 --digest)
 right=$("$volta" "${run[@]}" --backend reference)
@@ -54,6 +55,42 @@ expect 5 "GPU 0 cannot be used" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101
 expect 5 "cannot finish a run|cannot upload a tensor|cannot download a tensor" FAKE_CUDA_FAIL=cuStreamSynchronize:1=700
 expect 0 "FALLBACK.*$right" FAKE_CUDA_DEVICES=0 -- --fallback cpu
 expect 0 "FALLBACK.*$right" FAKE_CUDA_CC=7.5 -- --fallback cpu
+
+# chosen BACKEND MESSAGE [VARIABLE=VALUE]... [-- ARGUMENTS]: checks which backend runs if none is
+# named, that its digest is right, and what is on standard error, where MESSAGE is a pattern
+chosen() {
+  local want=$1 message=$2 report code=0 settings=()
+  shift 2
+  while [[ $# -gt 0 && $1 != -- ]]; do
+    settings+=("$1")
+    shift
+  done
+  if [[ $# -gt 0 ]]; then shift; fi
+  asked=$((asked + 1))
+  report=$(env LD_LIBRARY_PATH="$driver" "${settings[@]}" "$volta" "${run[@]:0:${#run[@]}-1}" --json "$@" 2>"$said") || code=$?
+  if [[ $code != 0 || $report != *"\"backend\": \"$want\""* || $report != *"\"digest\": \"$right\""* ||
+    ! $(<"$said") =~ ^$message$ ]]; then
+    echo "FAILED: not $want without --backend, ${settings[*]-} $*: exit $code, $(<"$said")"
+    grep -E '"(backend|digest)"' <<< "$report"
+    failed=1
+  fi
+}
+said=$(mktemp)
+trap 'rm -f "$said"' EXIT
+chosen cuda:0 ""
+chosen cuda:0 "" VOLTA_BACKEND=
+chosen cuda:0 "" FAKE_CUDA_DEVICES=2
+chosen cuda:1 "" FAKE_CUDA_DEVICES=2 VOLTA_BACKEND=cuda:1
+chosen reference:0 "" VOLTA_BACKEND=reference
+chosen cpu:0 "" VOLTA_BACKEND=reference -- --backend cpu
+# Without a GPU the CPU is the choice and no fallback.
+chosen cpu:0 "" FAKE_CUDA_DEVICES=0
+# A GPU that cannot run the model is reported.
+chosen cpu:0 "volta: FALLBACK to cpu:0: .*compute capability 7.5, and kernels need 8.0" FAKE_CUDA_CC=7.5
+chosen cpu:0 "volta: FALLBACK to cpu:0: .*cannot load the kernels of 'base'.*" FAKE_CUDA_FAIL=cuModuleLoadData:1=209
+chosen cpu:0 "volta: FALLBACK to cpu:0: .*GPU 0 cannot be used.*" FAKE_CUDA_FAIL=cuDevicePrimaryCtxRetain:1=101
+chosen cpu:0 "volta: FALLBACK to cpu:0: the program needs [0-9]+ bytes.*" FAKE_CUDA_MEMORY=524288
+
 asked=$((asked + 1))
 listed=$(LD_LIBRARY_PATH="$driver" FAKE_CUDA_FAIL=cuModuleLoadData:1=209 "$volta" backends)
 if ! grep -q "^cuda:0 *unavailable.*no kernel image" <<< "$listed"; then
@@ -86,7 +123,7 @@ right=$("$volta" "${run[@]}" --backend reference)
 # The result of a passed probe is cached for other processes that use the same driver and GPU, in a
 # file that no other user can write.
 kept=$(mktemp -d)
-trap 'rm -rf "$kept"' EXIT
+trap 'rm -rf "$kept" "$said"' EXIT
 
 # trial found|made [VARIABLE=VALUE]...: checks whether declared capabilities are probed again,
 # which takes extra launches
@@ -120,11 +157,13 @@ chmod o-w "$kept"
 trial found
 # Another driver library: one without entry points, and a file that is no library.
 driver=$(mktemp -d)
-trap 'rm -rf "$driver" "$kept"' EXIT
+trap 'rm -rf "$driver" "$kept" "$said"' EXIT
 echo 'int too_old;' | "${CC:-cc}" -shared -fPIC -x c - -o "$driver/libcuda.so.1"
 expect 5 "the CUDA driver is older than 12.0"
 expect 0 "FALLBACK.*$right" -- --fallback cpu
+chosen cpu:0 ""
 echo "not a library" > "$driver/libcuda.so.1"
 expect 5 "there is no CUDA driver here: .*libcuda.so.1"
+chosen cpu:0 ""
 echo "$asked commands, failed: $failed"
 exit $failed

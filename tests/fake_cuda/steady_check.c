@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  * steady_check.c - a program on the GPU that has run a few times is in a steady state: a run
  * allocates no host or device memory, loads and compiles nothing, and launches one graph. With
- * streamed parameters it launches one graph per segment between copies. No run loads a kernel, not
+ * streamed parameters it launches one graph per segment between copies. A program takes the bytes
+ * on the device that its plan says. No run loads a kernel, not
  * even the first, because then it would be too late to choose another backend. A program that waits
  * for results on the host is never recorded.
  *   steady_check MODEL   with the emulated driver of tests/fake_cuda; MODEL: examples/mlp.vt, whose
@@ -229,6 +230,53 @@ static unsigned check_runs_load_nothing(const char *path, const char *log) {
   return failed;
 }
 
+/* ---- memory ---- */
+
+/* Sum of the bytes that calls of cuMemAlloc ask for. */
+static uint64_t sum_allocated_bytes(const char *log) {
+  uint64_t sum = 0;
+  unsigned long long bytes;
+  char line[512];
+  FILE *f = fopen(log, "r");
+  while (f != NULL && fgets(line, sizeof line, f) != NULL)
+    if (sscanf(line, "cuMemAlloc %llu", &bytes) == 1) sum += bytes;
+  if (f != NULL) fclose(f);
+  return sum;
+}
+
+/* Returns the number of models whose program takes another number of bytes on the device than its
+ * plan says. Capabilities are not tried, because that runs programs of its own. */
+static unsigned check_memory_is_planned(const char *path, const char *log) {
+  const vt_binding bind[] = {{"B", BATCH}, {"T", STEPS}};
+  const vt_policy policy = {.size = sizeof policy, .capabilities = VT_CAPABILITIES_BELIEVED};
+  unsigned failed = 0;
+  for (int i = 0; i < MODELS; i++) {
+    vt_model *m = read_model_in_folder_of(path, model_files[i]);
+    const vt_options o = {.size = sizeof o,
+                          .backend = "cuda",
+                          .n_bind = vt_model_dims(m),
+                          .bind = bind,
+                          .policy = &policy};
+    vt_plan_info info = {.size = sizeof info};
+    vt_planned *plan = NULL;
+    vt_program *p = NULL;
+    vt_diag d = {0};
+    exit_if_failed(vt_planned_new(m, &o, &plan, &d), &d);
+    vt_planned_info(plan, &info);
+    vt_planned_free(plan);
+    log_calls_to_new_file(log);
+    exit_if_failed(vt_program_new(m, &o, &p, &d), &d);
+    const uint64_t taken = sum_allocated_bytes(log);
+    if (taken != info.peak)
+      failed += printf("%s: the plan has %llu bytes, the program takes %llu\n",
+                       model_files[i] != NULL ? model_files[i] : "branches",
+                       (unsigned long long)info.peak, (unsigned long long)taken) > 0;
+    vt_program_free(p);
+    vt_model_free(m);
+  }
+  return failed;
+}
+
 int main(int argc, char **argv) {
   vt_model *m = NULL;
   vt_diag d = {0};
@@ -238,6 +286,7 @@ int main(int argc, char **argv) {
   exit_if_failed(vt_model_read(argv[1], NULL, &m, &d), &d);
   unsigned failed = check_runs_load_nothing(argv[1], log);
   failed += count_steady_violations(m, log, 0, 1) + count_steady_violations(m, log, 1, 2);
+  failed += check_memory_is_planned(argv[1], log);
   vt_model_free(m);
   remove(log);
   printf("steady: %d runs twice, %u failures\n", RUNS, failed);

@@ -16,8 +16,10 @@ vt_backend_query_fn vt_cpu_query;
 _Static_assert(sizeof(vt_cpu_buffer_header) <= VT_CPU_LINE,
                "a block fits before the bytes it is of");
 
+uint64_t vt_cpu_memory_size(uint64_t bytes) { return bytes + 2 * VT_CPU_LINE; }
+
 void *vt_cpu_memory_new_uncleared(const vt_bk_host *host, uint64_t bytes) {
-  const uint64_t size = bytes + 2 * VT_CPU_LINE;
+  const uint64_t size = vt_cpu_memory_size(bytes);
   char *base = size > bytes ? host->resize(host->user, NULL, 0, size) : NULL;
   if (base == NULL) return NULL;
   vt_memory_use_large_pages(base, (size_t)size);
@@ -254,6 +256,7 @@ const vt_bk_api *vt_cpu_query(const vt_bk_host *host) {
                                 .buffer_map = buffer_map,
                                 .program_results = vt_cpu_program_canonicalize_results,
                                 .op_way = op_way,
-                                .buffer_share = buffer_share};
+                                .buffer_share = buffer_share,
+                                .program_memory = vt_cpu_program_memory};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

@@ -149,6 +149,30 @@ static void *cache_new(vt_bk_program *p, uint64_t bytes) {
   return made;
 }
 
+/* Bytes that the steps, and the steps of their bodies, keep between runs. */
+static uint64_t bytes_kept_by(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n) {
+  uint64_t sum = 0;
+  for (uint64_t i = 0; i < n; i++) {
+    const vt_cpu_handler *h = vt_cpu_handler_of(steps[i].op);
+    vt_view views[MAX_VIEWS];
+    vt_cpu_call call;
+    for (uint32_t k = 0; k < steps[i].n_body; k++)
+      sum += bytes_kept_by(dev, steps[i].body[k].steps, steps[i].body[k].n_steps);
+    if (h == NULL || h->cache == NULL || !init_call_without_data(dev, &steps[i], views, &call))
+      continue;
+    const uint64_t bytes = h->cache(&call);
+    if (bytes > 0) sum += vt_cpu_memory_size(bytes);
+  }
+  return sum;
+}
+
+int32_t vt_cpu_program_memory(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
+                              vt_bk_memory *out) {
+  const vt_bk_memory m = {.size = sizeof m, .device = bytes_kept_by(dev, steps, n)};
+  memcpy(out, &m, out->size < sizeof m ? out->size : sizeof m);
+  return VT_OK;
+}
+
 static int32_t chain_new(void *user, const vt_bk_step *const *s, uint32_t n, void **out) {
   const vt_bk_program *p = user;
   vt_cpu_chain *made = NULL;

@@ -156,6 +156,7 @@ const vt_bk_api *vt_cuda_query(const vt_bk_host *host) {
                                 .wait = vt_cuda_program_wait,
                                 .metrics = vt_cuda_program_metrics,
                                 .program_results = vt_cuda_program_set_results,
-                                .buffer_share = vt_cuda_buffer_share};
+                                .buffer_share = vt_cuda_buffer_share,
+                                .program_memory = vt_cuda_program_memory};
   return host->abi_major == VT_BK_ABI_MAJOR ? &api : NULL;
 }

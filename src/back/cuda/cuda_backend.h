@@ -267,6 +267,12 @@ vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t items, int64_t ite
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s);
 uint64_t vt_cuda_step_scratch(vt_bk_device *dev, const vt_bk_step *s);
+/* What a program takes besides its arenas: the fault record and the counters of its device; pinned
+ * memory of the host for copies and for reading the record. */
+int32_t vt_cuda_program_memory(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
+                               vt_bk_memory *out);
+/* Bytes of pinned memory that a device has for copies. */
+uint64_t vt_cuda_staging_bytes(void);
 int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                               vt_bk_program **out);
 void vt_cuda_program_free(vt_bk_program *p);

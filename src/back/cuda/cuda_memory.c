@@ -82,6 +82,8 @@ static void staging_give_back(vt_cuda_staging *s) {
 
 static int staging_is_in_pool(const vt_cuda_staging *s) { return s >= pool && s < pool + POOL; }
 
+uint64_t vt_cuda_staging_bytes(void) { return (uint64_t)PIECES * PIECE_BYTES; }
+
 int32_t vt_cuda_staging_new(vt_bk_device *dev) {
   vt_cuda_staging *s = staging_borrow(dev->card);
   if (s == NULL) s = vt_cuda_host_memory_new(dev->host, 1, sizeof *s);

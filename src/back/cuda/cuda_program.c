@@ -214,6 +214,17 @@ static int32_t build_program(vt_bk_program *p, const vt_bk_step *steps, uint64_t
   return s == VT_OK ? (int32_t)rehearse(p) : s;
 }
 
+int32_t vt_cuda_program_memory(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
+                               vt_bk_memory *out) {
+  (void)steps;
+  (void)n;
+  const vt_bk_memory m = {.size = sizeof m,
+                          .device = sizeof(vt_gpu_fault) + VT_CUDA_COUNTERS * sizeof *dev->counters,
+                          .host = vt_cuda_staging_bytes() + sizeof(vt_gpu_fault)};
+  memcpy(out, &m, out->size < sizeof m ? out->size : sizeof m);
+  return VT_OK;
+}
+
 int32_t vt_cuda_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                               vt_bk_program **out) {
   vt_bk_program *p = vt_cuda_host_memory_new(dev->host, 1, sizeof *p);
