@@ -9,6 +9,7 @@
 #include "bundle_test.h"
 
 static uint8_t expected[2][32]; /* digests of the weights of the two bundles */
+static long time_of_write;      /* in nanoseconds */
 
 static void write_one(const char *path, float seed) {
   static const vt_binding bind[] = {{"B", 2}};
@@ -38,11 +39,12 @@ static int which_bundle(const char *path) {
   return which;
 }
 
-static pid_t start_writer(const char *path) {
+/* Starts a process that writes the two bundles in turn, `first` (0 or 1) first. */
+static pid_t start_writer(const char *path, int first) {
   const pid_t pid = fork();
   if (pid != 0) return pid;
   (void)alarm(60); /* it ends itself in case this test is stopped */
-  for (int i = 0;; i++) write_one(path, (float)(1 + i % 2));
+  for (int i = 0;; i++) write_one(path, (float)(1 + (first + i) % 2));
 }
 
 static int count_entries(void) {
@@ -57,9 +59,9 @@ static int count_entries(void) {
 /* Reads the bundle for a random time while a process writes it, then kills that process. */
 static void read_and_kill(const char *path, uint32_t *seed, int seen[2], int *left) {
   struct timespec begin, now, pause = {0, 0};
-  const pid_t pid = start_writer(path);
+  const pid_t pid = start_writer(path, 1 - which_bundle(path));
   *seed = *seed * 1664525 + 1013904223;
-  const long wait = (long)(*seed >> 8) % 30000000;
+  const long wait = (long)(*seed >> 8) % (4 * time_of_write);
   CHECK(pid > 0);
   pause.tv_nsec = wait / 2;
   (void)nanosleep(&pause, NULL);
@@ -77,15 +79,21 @@ static void read_and_kill(const char *path, uint32_t *seed, int seen[2], int *le
 }
 
 static void test_kills(const char *path, int kills) {
+  struct timespec begin, end;
   uint32_t seed = 5;
   int seen[2] = {0, 0}, left = 0;
+  write_one(path, 2);
+  clock_gettime(CLOCK_MONOTONIC, &begin);
   write_one(path, 1);
+  clock_gettime(CLOCK_MONOTONIC, &end);
+  time_of_write = (end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec;
   for (int i = 0; i < kills; i++) read_and_kill(path, &seed, seen, &left);
   write_one(path, 1);
   CHECK(which_bundle(path) == 0);
   CHECK(count_entries() == 3);
   CHECK(seen[0] > 0 && seen[1] > 0 && left > 0); /* the kills came at different moments */
-  fprintf(stderr, "%d kills: %d and %d, staging left %d times\n", kills, seen[0], seen[1], left);
+  fprintf(stderr, "%d kills: %d and %d, staging left %d times, %.1f ms\n", kills, seen[0], seen[1],
+          left, (double)time_of_write / 1e6);
   char command[600];
   snprintf(command, sizeof command, "rm -rf %s", path);
   CHECK(system(command) == 0);
@@ -118,7 +126,7 @@ static void test_concurrent_writers(const char *path) {
 int main(void) {
   const int kills = vt_test_is_long() ? 200 : 20;
   unsetenv("VOLTA_BACKEND");
-  make_folder();
+  make_folder(0);
   for (int i = 0; i < 2; i++) {
     const char *path = file_path("first.vtz");
     vt_bundle *b = NULL;

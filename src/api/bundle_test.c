@@ -199,7 +199,7 @@ static void test_folders_refused(void) {
   expect_not_opened(changed("touch plans/extra"), VT_FORMAT, "'plans/extra' is in the bundle");
   expect_not_opened(changed("mkdir more"), VT_FORMAT, "'more' is in the bundle");
   expect_not_opened(changed("printf x >> weights.safetensors"), VT_FORMAT,
-                    "'weights.safetensors' has 257 bytes, but the manifest says 256");
+                    "'weights.safetensors' has 175 bytes, but the manifest says 174");
   expect_not_opened(changed("mv model.vt ../m && ln -s ../m model.vt"), VT_IO, "symbolic link");
   expect_not_opened(changed("mv plans ../p && ln -s ../p plans; true"), VT_IO, "plans/");
   shell("rm -rf p m");
@@ -208,7 +208,7 @@ static void test_folders_refused(void) {
                     VT_FORMAT, "'model.vt' is damaged");
   expect_not_opened(changed("rm -r plans; ln -s /etc plans"), VT_IO, "plans/");
   expect_not_opened(changed("rm model.vt && mkfifo model.vt"), VT_IO, "not a regular file");
-  expect_not_checked(changed("printf X | dd of=weights.safetensors bs=1 seek=250 conv=notrunc "
+  expect_not_checked(changed("printf X | dd of=weights.safetensors bs=1 seek=150 conv=notrunc "
                              "2>/dev/null"),
                      "'weights.safetensors' is damaged");
   expect_not_checked(changed("printf X | dd of=$(ls plans/*) bs=1 seek=40 conv=notrunc 2>/dev/null"),
@@ -337,6 +337,7 @@ static void test_writing_refused(void) {
 }
 
 static void test_usage(void) {
+  static const char other[] = "volta 1\nmodel m {\n  input x: f32[2]\n  output x\n}\n";
   vt_bundle *b = NULL;
   vt_model *m = NULL;
   vt_program *p = NULL;
@@ -348,14 +349,11 @@ static void test_usage(void) {
   CHECK(!vt_bundle_is_at(NULL) && vt_bundle_model(NULL) == NULL && vt_bundle_plans(NULL) == 0);
   vt_bundle_free(NULL);
   CHECK(vt_bundle_open(file_path("b"), NULL, &b, &d) == VT_OK);
-  CHECK(vt_model_parse("volta 1\nmodel m {\n input x: f32[]\n output x\n}\n", 50, NULL, &m, &d) !=
-            VT_OK ||
-        m != NULL);
   d = (vt_diag){.code = VT_OK};
+  CHECK(vt_model_parse(other, strlen(other), NULL, &m, &d) == VT_OK);
   const vt_options o = {.size = sizeof o, .backend = "reference", .bundle = b};
   if (m != NULL)
     expect(vt_program_new(m, &o, &p, &d), &d, VT_USAGE, "the model is not that of the bundle");
-  CHECK(m != NULL);
   vt_model_free(m);
   vt_bundle_free(b);
 }
@@ -407,21 +405,27 @@ static vt_status write_once(const char *path, vt_fault *f) {
 }
 
 static void fail_each_allocation(vt_status (*call)(const char *path, vt_fault *f),
-                                 const char *path) {
+                                 const char *name) {
+  char path[600];
   vt_fault f = {.left = 0};
+  snprintf(path, sizeof path, "%s/%s", folder, name);
   CHECK(call(path, &f) == VT_OK && f.live == 0);
   const long asked = f.asked;
   CHECK(asked > 20);
   for (long i = 1; i <= asked; i++) {
     f = (vt_fault){.left = i};
-    CHECK(call(path, &f) == VT_NOMEM && f.live == 0);
+    const vt_status s = call(path, &f);
+    CHECK(s == VT_NOMEM && f.live == 0);
+    if (s != VT_NOMEM || f.live != 0)
+      fprintf(stderr, "  %s, allocation %ld of %ld: %s, %ld blocks are left\n", path, i, asked,
+              vt_status_name(s), f.live);
   }
 }
 
 int main(void) {
   uint8_t expected[32];
   unsetenv("VOLTA_BACKEND");
-  make_folder();
+  make_folder(1);
   test_written_is_opened();
   test_open_bundle_is_not_replaced();
   test_folders_refused();
@@ -433,9 +437,9 @@ int main(void) {
   run_without_bundle(w, 1, expected);
   vt_weights_free(w);
   test_damaged_plan_is_not_used(expected);
-  fail_each_allocation(open_and_check, file_path("b.vtz"));
-  fail_each_allocation(open_and_check, file_path("b"));
-  fail_each_allocation(write_once, file_path("o.vtz"));
-  fail_each_allocation(write_once, file_path("o"));
+  fail_each_allocation(open_and_check, "b.vtz");
+  fail_each_allocation(open_and_check, "b");
+  fail_each_allocation(write_once, "o.vtz");
+  fail_each_allocation(write_once, "o");
   TEST_DONE();
 }

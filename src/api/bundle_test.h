@@ -23,12 +23,13 @@ static const char model_text[] =
     "  output y\n"
     "}\n";
 
-static char folder[] = "/tmp/volta-bundle-XXXXXX";
+static char folder[40];
 
+/* The path of a file in the test folder. The last 64 are valid at the same time. */
 static inline const char *file_path(const char *name) {
-  static char path[16][512];
+  static char path[64][512];
   static unsigned at;
-  char *p = path[at++ % 16];
+  char *p = path[at++ % 64];
   snprintf(p, sizeof path[0], "%s/%s", folder, name);
   return p;
 }
@@ -39,8 +40,14 @@ static inline void remove_folder(void) {
   CHECK(system(command) == 0);
 }
 
-static inline void make_folder(void) {
-  if (mkdtemp(folder) == NULL) exit(1);
+/* Makes the test folder in memory if `in_memory` is 1 and that is possible, because syncing to a
+ * disk takes milliseconds. */
+static inline void make_folder(int in_memory) {
+  strcpy(folder, "/dev/shm/volta-bundle-XXXXXX");
+  if (!in_memory || mkdtemp(folder) == NULL) {
+    strcpy(folder, "/tmp/volta-bundle-XXXXXX");
+    if (mkdtemp(folder) == NULL) exit(1);
+  }
   (void)atexit(remove_folder);
 }
 
