@@ -61,9 +61,10 @@ static void read_and_kill(const char *path, uint32_t *seed, int seen[2], int *le
   struct timespec begin, now, pause = {0, 0};
   const pid_t pid = start_writer(path, 1 - which_bundle(path));
   *seed = *seed * 1664525 + 1013904223;
-  const long wait = (long)(*seed >> 8) % (4 * time_of_write);
+  const long wait = (long)((uint64_t)(*seed >> 8) * (uint64_t)(4 * time_of_write) >> 24);
   CHECK(pid > 0);
-  pause.tv_nsec = wait / 2;
+  pause.tv_sec = wait / 2 / 1000000000;
+  pause.tv_nsec = wait / 2 % 1000000000;
   (void)nanosleep(&pause, NULL);
   clock_gettime(CLOCK_MONOTONIC, &begin);
   do {
