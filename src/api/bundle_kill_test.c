@@ -33,7 +33,9 @@ static int which_bundle(const char *path) {
   int which = -1;
   if (vt_bundle_open(path, NULL, &b, &d) == VT_OK && vt_bundle_check(b, &d) == VT_OK &&
       vt_weights_digest(vt_bundle_weights(b), digest, &d) == VT_OK)
-    which = memcmp(digest, expected[0], 32) == 0 ? 0 : memcmp(digest, expected[1], 32) == 0 ? 1 : -1;
+    which = memcmp(digest, expected[0], 32) == 0   ? 0
+            : memcmp(digest, expected[1], 32) == 0 ? 1
+                                                   : -1;
   if (which < 0) fprintf(stderr, "%s\n", d.text);
   vt_bundle_free(b);
   return which;

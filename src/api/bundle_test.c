@@ -40,7 +40,8 @@ static void run_without_bundle(vt_weights *w, float first, uint8_t out[32]) {
   vt_state *s = NULL;
   float data[3] = {first, 2, 3};
   const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 1, .dim = {3}, .data = data};
-  vt_options o = {.size = sizeof o, .bind = bind, .n_bind = 1, .backend = "reference", .weights = w};
+  vt_options o = {
+      .size = sizeof o, .bind = bind, .n_bind = 1, .backend = "reference", .weights = w};
   CHECK(vt_model_parse(model_text, sizeof model_text - 1, NULL, &m, NULL) == VT_OK);
   CHECK(vt_state_new(m, &o, 0, &s, NULL) == VT_OK);
   CHECK(vt_state_set(s, "n", &t, NULL) == VT_OK);
@@ -55,7 +56,8 @@ static void check_manifest(const vt_bundle *b) {
       "\"author\": \"me\",\n    \"note\": \"a \\\"b\\\"\\u000a\xc3\xa4\"", /* sorted, escaped */
       "\"B=2 inputs=3\": "
       "\"abcdef0123456789abcdef0123456789abcdef0123456789abcdef0123456789\"",
-      "\"model.vt\": {\"blake2b\": \"", "\"numerics\": 1,\n  \"volta_bundle\": 1,\n  \"weights\": "};
+      "\"model.vt\": {\"blake2b\": \"",
+      "\"numerics\": 1,\n  \"volta_bundle\": 1,\n  \"weights\": "};
   for (size_t i = 0; i < sizeof has / sizeof *has; i++)
     CHECK(strstr(vt_bundle_manifest(b), has[i]) != NULL);
 }
@@ -211,8 +213,9 @@ static void test_folders_refused(void) {
   expect_not_checked(changed("printf X | dd of=weights.safetensors bs=1 seek=150 conv=notrunc "
                              "2>/dev/null"),
                      "'weights.safetensors' is damaged");
-  expect_not_checked(changed("printf X | dd of=$(ls plans/*) bs=1 seek=40 conv=notrunc 2>/dev/null"),
-                     ".plan' is damaged");
+  expect_not_checked(
+      changed("printf X | dd of=$(ls plans/*) bs=1 seek=40 conv=notrunc 2>/dev/null"),
+      ".plan' is damaged");
 }
 
 static void test_manifests_refused(void) {
@@ -234,22 +237,23 @@ static void test_manifests_refused(void) {
   expect_not_opened(changed(IN "s/\"author\"/\"note\"/" MANIFEST), VT_FORMAT, "'note' twice");
   expect_not_opened(changed(IN "s/\"model\": /\"weights\": /" MANIFEST), VT_FORMAT,
                     "'weights' occurs twice");
-  expect_not_opened(changed(IN "/weights.safetensors/d; s/\\(state.*\\),$/\\1/" MANIFEST), VT_FORMAT,
-                    "does not list 'weights.safetensors'");
+  expect_not_opened(changed(IN "/weights.safetensors/d; s/\\(state.*\\),$/\\1/" MANIFEST),
+                    VT_FORMAT, "does not list 'weights.safetensors'");
   expect_not_opened(changed("head -c 200 manifest.json > m; mv m manifest.json"), VT_FORMAT,
                     "the manifest is wrong at byte");
   expect_not_opened(changed("head -c 17000000 /dev/zero > manifest.json"), VT_LIMIT, "accepted");
   /* what is not known is ignored */
   vt_bundle *b = NULL;
-  CHECK(vt_bundle_open(changed(IN "s/\"numerics\"/\"later\": [1, {}], \"numerics\"/" MANIFEST), NULL,
-                       &b, NULL) == VT_OK);
+  CHECK(vt_bundle_open(changed(IN "s/\"numerics\"/\"later\": [1, {}], \"numerics\"/" MANIFEST),
+                       NULL, &b, NULL) == VT_OK);
   vt_bundle_free(b);
   expect_not_checked(changed(IN "s/\"weights\": \"[0-9a-f]\\{4\\}/\"weights\": \"ffff/" MANIFEST),
                      "the weights do not have the digest");
 }
 
-/* Damages one byte, or cuts the file, at every position. What is still accepted must be the same
- * model with the same weights and state: a zip file has bytes without meaning, such as dates. */
+/* Damages one byte, or cuts the file, at every position. A bundle that is still accepted must be
+ * the same model with the same weights and state: a zip file has bytes without meaning, such as
+ * dates. */
 static void test_every_damaged_byte(void) {
   size_t n;
   uint8_t *bytes = read_bytes(file_path("b.vtz"), &n), hash[32], weights[32], found[32];

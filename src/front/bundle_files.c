@@ -114,8 +114,7 @@ static vt_status open_in_folder(vt_bundle_files *b, int folder, const char *name
   const char *slash = strchr(name, '/'), *path = path_of(b, name);
   char part[VT_BUNDLE_NAME_MAX + 1];
   if (path == NULL) return fail_no_memory(d);
-  if (slash == NULL)
-    return vt_source_open_in(folder, name, path, VT_ARCHIVE_FILE_LIMIT, out, d);
+  if (slash == NULL) return vt_source_open_in(folder, name, path, VT_ARCHIVE_FILE_LIMIT, out, d);
   memcpy(part, name, (size_t)(slash - name));
   part[slash - name] = '\0';
   const int inner = openat(folder, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -133,8 +132,7 @@ static int has_folder(const vt_manifest *m, const char *name) {
   return 0;
 }
 
-static vt_status check_listed(const vt_bundle_files *b, int folder, const char *prefix,
-                              vt_diag *d);
+static vt_status check_listed(const vt_bundle_files *b, int folder, const char *prefix, vt_diag *d);
 
 /* Checks one entry of a folder; `prefix` is "" or the name of the folder with a slash. */
 static vt_status check_entry(const vt_bundle_files *b, int folder, const char *prefix,
@@ -322,8 +320,9 @@ vt_status vt_bundle_files_open(const char *path, vt_alloc a, vt_bundle_files *ou
 enum { PIECE = 256 * 1024 };
 
 static vt_status fail_wrong_hash(const vt_bundle_files *b, const vt_bundle_file *f, vt_diag *d) {
-  return VT_FAIL(d, VT_FORMAT, "%s: '%s' is damaged: its content does not have the hash that the "
-                               "manifest says",
+  return VT_FAIL(d, VT_FORMAT,
+                 "%s: '%s' is damaged: its content does not have the hash that the "
+                 "manifest says",
                  b->path, f->name);
 }
 
