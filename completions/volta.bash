@@ -15,7 +15,7 @@ _volta() {
   prev=${COMP_WORDS[k]}
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      check | fmt | info | plan | run | parity | admit | bench | digest | ops | backends | doctor | explain | inspect | convert | help) verb=${COMP_WORDS[i]}; break ;;
+      check | fmt | info | plan | run | parity | admit | bench | digest | ops | backends | doctor | explain | inspect | convert | bundle | help) verb=${COMP_WORDS[i]}; break ;;
     esac
   done
   if [[ $cur == -* ]]; then
@@ -36,6 +36,7 @@ _volta() {
       explain) flags="--help -h --quiet -q --verbose -v" ;;
       inspect) flags="--help -h --quiet -q --verbose -v --json" ;;
       convert) flags="--help -h --quiet -q --verbose -v" ;;
+      bundle) flags="--help -h --quiet -q --verbose -v --out -o --params --params-map --ignore-extra --convert-params --state --meta --digest --plan" ;;
       help) flags="--help -h --quiet -q --verbose -v" ;;
     esac
     COMPREPLY=($(compgen -W "$flags" -- "$cur"))
@@ -103,7 +104,14 @@ _volta() {
     bench:--bind) COMPREPLY=() ;;
     bench:--rounds) COMPREPLY=() ;;
     ops:--backend) _volta_backends "$head" "$cur" ;;
-    :*) COMPREPLY=($(compgen -W "check fmt info plan run parity admit bench digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
+    bundle:--out | bundle:-o) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    bundle:--params) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    bundle:--params-map) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    bundle:--state) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    bundle:--meta) COMPREPLY=() ;;
+    bundle:--digest) COMPREPLY=() ;;
+    bundle:--plan) COMPREPLY=() ;;
+    :*) COMPREPLY=($(compgen -W "check fmt info plan run parity admit bench digest ops backends doctor explain inspect convert bundle help" -- "$cur")) ;;
     check:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     fmt:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     info:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
@@ -119,7 +127,8 @@ _volta() {
     explain:*) COMPREPLY=($(compgen -W "ok differs usage bind name io format syntax verify tensor range limit unsupported backend abi nomem numerics internal interrupted budget" -- "$cur")) ;;
     inspect:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
     convert:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
-    help:*) COMPREPLY=($(compgen -W "check fmt info plan run parity admit bench digest ops backends doctor explain inspect convert help" -- "$cur")) ;;
+    bundle:*) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    help:*) COMPREPLY=($(compgen -W "check fmt info plan run parity admit bench digest ops backends doctor explain inspect convert bundle help" -- "$cur")) ;;
   esac
 }
 complete -o filenames -F _volta volta

@@ -26,6 +26,7 @@ _volta_verbs() {
     'explain:Explain a status code, or list all of them'
     'inspect:Show what is in a file\: its tensors, or the model it holds'
     'convert:Write the tensors of a file to another file; its name selects npy, npz or safetensors'
+    'bundle:Write a model with its parameters, and what else it needs, to one file or folder'
     'help:Show the flags and operands of a verb'
   )
   _describe verb verbs
@@ -84,7 +85,7 @@ _volta() {
         '*--bind=[Give dims their sizes, as in B=4,T=128]:NAME=N,...: ' \
         '*--sweep=[Plan the model for each of these sizes of a dim and print a table]:NAME=N,N,...: ' \
         '--backend=[The backend to plan for, as in reference or island\:1; gpu is the first GPU; auto is the first GPU, or the CPU if there is none; a path such as ./libfoo.so is a plug-in]:BACKEND:_volta_backends' \
-        '--fallback=[If the backend is unavailable or cannot run the model\: fail (none, the default) or plan for the CPU (cpu)]:none|cpu: ' \
+        '--fallback=[If the backend is unavailable or cannot run the model\: fail (none) or plan for the CPU (cpu)]:none|cpu: ' \
         '--allow-unadmitted[Plan for a plug-in that has no certificate; the report says so]' \
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
         '--schedule=[The order of the steps\: source keeps the order of the model and is the default; memory needs less memory]:ORDER: ' \
@@ -104,7 +105,7 @@ _volta() {
         '--verbose[Print more on standard error]' \
         '-v[Print more on standard error]' \
         '--backend=[The backend to run on, as in reference or reference\:1; gpu is the first GPU; auto is the first GPU, or the CPU if there is none; a path such as ./libfoo.so or ./libfoo.so\:1 is a plug-in]:BACKEND:_volta_backends' \
-        '--fallback=[If the backend is unavailable or cannot run the model\: fail (none, the default) or run the whole model on the CPU (cpu)]:none|cpu: ' \
+        '--fallback=[If the backend is unavailable or cannot run the model\: fail (none) or run the whole model on the CPU (cpu)]:none|cpu: ' \
         '--threads=[The number of threads that the backend may use]:N: ' \
         '--allow-unadmitted[Run on a plug-in that has no certificate; the report says so]' \
         '--certificate=[The certificate that admits the plug-in]:FILE:_files' \
@@ -255,6 +256,24 @@ _volta() {
         '--verbose[Print more on standard error]' \
         '-v[Print more on standard error]' \
         '*:operand:_files' ;;
+      bundle) _arguments \
+        '--help[Print this help]' \
+        '-h[Print this help]' \
+        '--quiet[Print only errors on standard error]' \
+        '-q[Print only errors on standard error]' \
+        '--verbose[Print more on standard error]' \
+        '-v[Print more on standard error]' \
+        '--out=[Write the bundle to this folder, or to one file if the name ends in .vtz]:DIR|FILE.vtz:_files' \
+        '-o+[Write the bundle to this folder, or to one file if the name ends in .vtz]:DIR|FILE.vtz:_files' \
+        '*--params=[Read every parameter from this safetensors or npz file, or from the shards that this index, model.safetensors.index.json, names]:FILE:_files' \
+        '--params-map=[Rename the tensors of --params by the rules in this file, one per line, as in h.*.w = layer.*.weight]:FILE:_files' \
+        '--ignore-extra[Leave out tensors of --params that are not parameters of the model]' \
+        '--convert-params[Accept tensors of f16, bf16 and f64 in --params for parameters of f32]' \
+        '--state=[Take the first values of the models states from this safetensors file]:FILE:_files' \
+        '*--meta=[Add a text to the manifest, as in license=MIT]:KEY=VALUE: ' \
+        '*--digest=[Publish a digest in the manifest]:KEY=HEX: ' \
+        '*--plan=[Add the plan for this backend with the dims bound to these sizes, as in cpu\:B=1,T=128]:BACKEND[:NAME=N,...]: ' \
+        '1:operand:_files' ;;
       help) _arguments \
         '--help[Print this help]' \
         '-h[Print this help]' \
