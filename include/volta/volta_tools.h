@@ -64,7 +64,7 @@ typedef struct vt_bundle_pair {
   const char *key, *value; /* UTF-8 */
 } vt_bundle_pair;
 
-/* What a bundle is made of. Zero-initialise, and set `size`. */
+/* The parts of a bundle. Zero-initialise, and set `size`. */
 typedef struct vt_bundle_contents {
   uint32_t size; /* sizeof(vt_bundle_contents) */
   uint32_t n_metadata, n_digests, n_plans;

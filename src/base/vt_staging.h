@@ -30,7 +30,7 @@ vt_status vt_staging_open(const char *path, vt_staging *out, vt_diag *d) VT_NODI
 vt_status vt_staging_publish_folder(vt_staging *s, vt_diag *d) VT_NODISCARD;
 /* Makes the file `name` of the staging folder the target, which must not be a folder. */
 vt_status vt_staging_publish_file(vt_staging *s, const char *name, vt_diag *d) VT_NODISCARD;
-/* Removes what is left of the staging folder, and closes it. May be called twice. */
+/* Removes the staging folder with the files in it, and closes it. May be called twice. */
 void vt_staging_close(vt_staging *s);
 /* Syncs an open folder, so that the names in it survive a crash of the machine. */
 vt_status vt_folder_sync(int folder, const char *path, vt_diag *d) VT_NODISCARD;

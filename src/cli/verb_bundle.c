@@ -137,6 +137,8 @@ static vt_status write_bundle(const cli_args *a, parts *p, const char *out, cli_
   c->digests = p->digests;
   c->plans = p->options;
   const vt_status s = vt_bundle_write(out, c, &e->diag);
+  if (s == VT_BIND) cli_set_hint(e, "--plan BACKEND:NAME=N,... gives dims their sizes");
+  if (s == VT_NAME && c->weights == NULL) cli_set_hint(e, "--params gives them");
   if (s != VT_OK && e->diag.line != 0) e->path = p->job.path;
   if (s == VT_OK) cli_narrate("wrote %s\n", out);
   return s;

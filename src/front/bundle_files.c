@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 #include "archive.h"
 #include "weight_list.h"
 #include "zip.h"
@@ -112,8 +114,7 @@ static vt_status open_in_folder(vt_bundle_files *b, int folder, const char *name
   const char *slash = strchr(name, '/'), *path = path_of(b, name);
   char part[VT_BUNDLE_NAME_MAX + 1];
   if (path == NULL) return fail_no_memory(d);
-  if (slash == NULL)
-    return vt_source_open_in(folder, name, path, VT_ARCHIVE_FILE_LIMIT, out, d);
+  if (slash == NULL) return vt_source_open_in(folder, name, path, VT_ARCHIVE_FILE_LIMIT, out, d);
   memcpy(part, name, (size_t)(slash - name));
   part[slash - name] = '\0';
   const int inner = openat(folder, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -131,8 +132,7 @@ static int has_folder(const vt_manifest *m, const char *name) {
   return 0;
 }
 
-static vt_status check_listed(const vt_bundle_files *b, int folder, const char *prefix,
-                              vt_diag *d);
+static vt_status check_listed(const vt_bundle_files *b, int folder, const char *prefix, vt_diag *d);
 
 /* Checks one entry of a folder; `prefix` is "" or the name of the folder with a slash. */
 static vt_status check_entry(const vt_bundle_files *b, int folder, const char *prefix,
@@ -234,9 +234,13 @@ static vt_status read_members(vt_bundle_files *b, const vt_source *src, const vt
     return VT_FAIL(d, VT_FORMAT, "%s is a zip file without '%s', so it is not a bundle", b->path,
                    VT_BUNDLE_MANIFEST);
   VT_TRY(vt_source_open_range(src, b->path, m->begin, m->end, &manifest, d));
-  const vt_status s = read_manifest(b, &manifest, d);
+  vt_status s = read_manifest(b, &manifest, d);
   vt_source_close(&manifest);
   VT_TRY(s);
+  const uint32_t crc = (uint32_t)crc32_z(0, (const uint8_t *)b->text, (size_t)m->size);
+  if (crc != m->crc)
+    return VT_FAIL(d, VT_FORMAT, "%s: the CRC of the manifest is %08x, but the zip file says %08x",
+                   b->path, crc, m->crc);
   VT_TRY(check_required_files(b, d));
   VT_TRY(open_members(b, src, zip, d));
   return vt_source_check_unchanged(src, d);
@@ -270,7 +274,16 @@ void vt_bundle_files_close(vt_bundle_files *b) {
   *b = (vt_bundle_files){.a = b->a};
 }
 
-static vt_status open_path(vt_bundle_files *b, const char *path, vt_diag *d) {
+/* 1 if the path no longer names the open folder: a new bundle has been put in its place. */
+static int was_replaced(int folder, const char *path) {
+  struct stat opened, now;
+  return fstat(folder, &opened) == 0 && stat(path, &now) == 0 &&
+         (opened.st_dev != now.st_dev || opened.st_ino != now.st_ino);
+}
+
+/* Opens the bundle once. A folder that is replaced meanwhile loses its files one by one while they
+ * are opened; then the failure means nothing, and *out_again is 1. */
+static vt_status open_path(vt_bundle_files *b, const char *path, int *out_again, vt_diag *d) {
   b->path = vt_arena_string(&b->arena, path, strlen(path));
   if (b->path == NULL) return fail_no_memory(d);
   const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -278,19 +291,28 @@ static vt_status open_path(vt_bundle_files *b, const char *path, vt_diag *d) {
   if (b->is_zip) return open_zip(b, d);
   if (folder < 0) return system_failed("open", path, errno, d);
   const vt_status s = read_folder(b, folder, d);
+  *out_again = (s == VT_IO || s == VT_FORMAT) && was_replaced(folder, path);
   (void)close(folder);
   return s;
 }
 
 vt_status vt_bundle_files_open(const char *path, vt_alloc a, vt_bundle_files *out, vt_diag *d) {
-  vt_bundle_files b = {.a = a};
-  vt_arena_init(&b.arena, a);
-  const vt_status s = open_path(&b, path, d);
-  if (s == VT_OK)
-    *out = b;
-  else
+  enum { TRIES = 100 };
+  for (int i = 0;; i++) {
+    vt_bundle_files b = {.a = a};
+    vt_diag why = {.code = VT_OK};
+    int again = 0;
+    vt_arena_init(&b.arena, a);
+    const vt_status s = open_path(&b, path, &again, &why);
+    if (s == VT_OK) {
+      *out = b;
+      return VT_OK;
+    }
     vt_bundle_files_close(&b);
-  return s;
+    if (again && i < TRIES) continue;
+    if (d != NULL && d->code == VT_OK) *d = why;
+    return s;
+  }
 }
 
 /* ---- content ---- */
@@ -298,8 +320,9 @@ vt_status vt_bundle_files_open(const char *path, vt_alloc a, vt_bundle_files *ou
 enum { PIECE = 256 * 1024 };
 
 static vt_status fail_wrong_hash(const vt_bundle_files *b, const vt_bundle_file *f, vt_diag *d) {
-  return VT_FAIL(d, VT_FORMAT, "%s: '%s' is damaged: its content does not have the hash that the "
-                               "manifest says",
+  return VT_FAIL(d, VT_FORMAT,
+                 "%s: '%s' is damaged: its content does not have the hash that the "
+                 "manifest says",
                  b->path, f->name);
 }
 

@@ -82,7 +82,7 @@ typedef struct vt_bundle_files {
 vt_status vt_bundle_files_open(const char *path, vt_alloc a, vt_bundle_files *out,
                                vt_diag *d) VT_NODISCARD;
 void vt_bundle_files_close(vt_bundle_files *b);
-/* The file of this name; NULL if the bundle has none. */
+/* The file of this name; NULL if it is not in the bundle. */
 const vt_bundle_file *vt_bundle_files_find(const vt_bundle_files *b, const char *name);
 /* Reads a whole file and checks its hash; more than `limit` bytes are VT_LIMIT. */
 vt_status vt_bundle_files_read(const vt_bundle_files *b, const vt_bundle_file *f, uint64_t limit,
