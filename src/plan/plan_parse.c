@@ -224,7 +224,13 @@ static vt_status read_schedule(reader *r) {
   if (q->owner != NULL) return VT_OK;
   VT_TRY(vt_plan_list_transfers(q));
   r->ok = p->n_transfers == n;
-  for (uint32_t i = 0; r->ok && i < n; i++) p->transfers[i].offset = offsets[i];
+  for (uint32_t i = 0; r->ok && i < n; i++) {
+    vt_transfer *t = &p->transfers[i];
+    t->offset = offsets[i];
+    /* only uploads are temporaries; they happen before a step, which a result's transfer does not
+     */
+    r->ok = t->direction == VT_TO_DEVICE || t->class != VT_CLASS_TEMP;
+  }
   return VT_OK;
 }
 
