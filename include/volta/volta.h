@@ -196,14 +196,14 @@ VT_API void vt_bundle_free(vt_bundle *b);
 /* The model and the weights, owned by the bundle; see vt_weights_retain. */
 VT_API const vt_model *vt_bundle_model(const vt_bundle *b);
 VT_API vt_weights *vt_bundle_weights(const vt_bundle *b);
-/* The text of the model as it is in the bundle, and of manifest.json, which also lists metadata and published digests. */
+/* The text of the model as it is in the bundle, and of manifest.json, which also lists metadata and
+ * published digests. */
 VT_API const char *vt_bundle_text(const vt_bundle *b);
 VT_API const char *vt_bundle_manifest(const vt_bundle *b);
 /* 1 if the bundle has first values of the states; vt_bundle_load_state gives them to a state of its
  * model, as vt_state_load does. vt_state_new does that itself if its options have the bundle. */
 VT_API int vt_bundle_has_state(const vt_bundle *b);
-VT_API vt_status vt_bundle_load_state(const vt_bundle *b, vt_state *s,
-                                      vt_diag *d) VT_NODISCARD;
+VT_API vt_status vt_bundle_load_state(const vt_bundle *b, vt_state *s, vt_diag *d) VT_NODISCARD;
 /* Reads all content and compares it with the manifest: the hash of each file, and the digest of the
  * weights. Tensors of the state must be states of the model. */
 VT_API vt_status vt_bundle_check(const vt_bundle *b, vt_diag *d) VT_NODISCARD;

@@ -116,8 +116,7 @@ vt_status vt_bundle_load_state(const vt_bundle *b, vt_state *s, vt_diag *d) {
   vt_diag_clear(d);
   if (b == NULL || s == NULL) return VT_FAIL(d, VT_USAGE, "the bundle or the state is NULL");
   const vt_bundle_file *f = vt_bundle_files_find(&b->files, VT_BUNDLE_STATE);
-  if (f == NULL)
-    return VT_FAIL(d, VT_NAME, "%s has no '%s'", b->files.path, VT_BUNDLE_STATE);
+  if (f == NULL) return VT_FAIL(d, VT_NAME, "%s has no '%s'", b->files.path, VT_BUNDLE_STATE);
   VT_TRY(vt_bundle_files_read_tensors(&b->files, f, &file, d));
   const vt_status status = vt_state_load_archive(s, file, d);
   vt_archive_free(file);
@@ -127,7 +126,8 @@ vt_status vt_bundle_load_state(const vt_bundle *b, vt_state *s, vt_diag *d) {
 vt_status vt_bundle_options(const vt_model *m, vt_options *o, vt_diag *d) {
   if (o->bundle == NULL) return VT_OK;
   if (memcmp(&m->hash, &o->bundle->model->hash, sizeof m->hash) != 0)
-    return VT_FAIL(d, VT_USAGE, "the model is not that of the bundle: give vt_bundle_model(bundle)");
+    return VT_FAIL(d, VT_USAGE,
+                   "the model is not that of the bundle: give vt_bundle_model(bundle)");
   if (o->weights == NULL) o->weights = o->bundle->weights;
   return VT_OK;
 }

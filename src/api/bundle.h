@@ -29,8 +29,8 @@ typedef struct vt_bundle_query {
   void (*note)(void *user, const char *text); /* is told about a plan that is refused; or NULL */
   void *note_user;
 } vt_bundle_query;
-/* Writes the plan of this key with a reference for the caller; NULL if it is not in the bundle. A plan
- * that is damaged or not for this target is refused as one of a cache is: it is as if it were
+/* Writes the plan of this key with a reference for the caller; NULL if it is not in the bundle. A
+ * plan that is damaged or not for this target is refused as one of a cache is: it is as if it were
  * missing. The only failure is VT_NOMEM. */
 vt_status vt_bundle_find_plan(const vt_bundle *b, const vt_bundle_query *q, vt_alloc a,
                               vt_cached_plan **out, vt_diag *d) VT_NODISCARD;

@@ -27,8 +27,9 @@ typedef struct maker {
 static vt_status read_contents(const vt_bundle_contents *c, vt_bundle_contents *out, vt_diag *d) {
   vt_bundle_contents x = {.size = sizeof x};
   if (c == NULL || c->size == 0)
-    return VT_FAIL(d, VT_USAGE, "the contents of the bundle are NULL, or their size is 0; it must "
-                                "be sizeof(vt_bundle_contents)");
+    return VT_FAIL(d, VT_USAGE,
+                   "the contents of the bundle are NULL, or their size is 0; it must "
+                   "be sizeof(vt_bundle_contents)");
   memcpy(&x, c, c->size < sizeof x ? c->size : sizeof x);
   if (x.model == NULL) return VT_FAIL(d, VT_USAGE, "the model of the bundle is NULL");
   if ((x.n_metadata != 0 && x.metadata == NULL) || (x.n_digests != 0 && x.digests == NULL) ||
@@ -52,8 +53,9 @@ static vt_status check_weights(const maker *k, vt_diag *d) {
   if (k->c.weights != NULL) return vt_weights_check(k->c.weights, k->model, d);
   for (uint32_t i = 0; i < k->model->g->n_ports; i++)
     if (k->model->g->ports[i].kind == VT_PORT_PARAM)
-      return VT_FAIL(d, VT_NAME, "the model has parameters, such as '%.100s', so its bundle needs "
-                                 "weights",
+      return VT_FAIL(d, VT_NAME,
+                     "the model has parameters, such as '%.100s', so its bundle needs "
+                     "weights",
                      k->model->g->ports[i].name);
   return VT_OK;
 }
@@ -121,8 +123,8 @@ static vt_status copy_tensor(void *user, vt_bundle_writer *w, uint32_t i, vt_dia
 static vt_status write_weights(maker *k, vt_diag *d) {
   tensors t;
   VT_TRY(select_tensors(k, &t, d));
-  VT_TRY(vt_bundle_write_tensors(&k->w, VT_BUNDLE_WEIGHTS, t.n, t.names, t.types, copy_tensor, &t,
-                                 d));
+  VT_TRY(
+      vt_bundle_write_tensors(&k->w, VT_BUNDLE_WEIGHTS, t.n, t.names, t.types, copy_tensor, &t, d));
   if (vt_run_digest(t.n, t.names, t.digests, k->manifest.weights.b) == VT_OK) return VT_OK;
   return VT_FAIL(d, VT_INTERNAL, "the weights of a bundle are not in the order of their names");
 }
@@ -132,8 +134,7 @@ static vt_status write_weights(maker *k, vt_diag *d) {
 static vt_status check_state_tensor(const vt_model *m, const char *name, const vt_tensor *t,
                                     const char *path, vt_diag *d) {
   const vt_port *p = find_port(m, name, VT_PORT_STATE);
-  if (p == NULL)
-    return VT_FAIL(d, VT_NAME, "%s: the model has no state '%.100s'", path, name);
+  if (p == NULL) return VT_FAIL(d, VT_NAME, "%s: the model has no state '%.100s'", path, name);
   const vt_type *want = &m->g->values[p->value].type;
   if (want->dtype != t->dtype || want->rank != t->rank)
     return VT_FAIL(d, VT_TENSOR, "%s: the state '%.100s' has another type or rank in the model",
@@ -256,8 +257,8 @@ static vt_status make_bundle(maker *k, const char *path, vt_diag *d) {
   vt_manifest *m = &k->manifest;
   VT_TRY(vt_model_parse(k->c.model, k->c.model_bytes, &k->a, &k->model, d));
   VT_TRY(check_weights(k, d));
-  VT_TRY(vt_bundle_pairs_copy(k->c.metadata, k->c.n_metadata, "metadata", &k->arena, &m->metadata,
-                              d));
+  VT_TRY(
+      vt_bundle_pairs_copy(k->c.metadata, k->c.n_metadata, "metadata", &k->arena, &m->metadata, d));
   VT_TRY(vt_bundle_pairs_copy(k->c.digests, k->c.n_digests, "digest", &k->arena, &m->digests, d));
   m->n_metadata = k->c.n_metadata;
   m->n_digests = k->c.n_digests;

@@ -97,8 +97,8 @@ static vt_status plan_model(const request *r, vt_device *dev, vt_pipeline *line,
   VT_TRY(parse_state_mode(r->o.state_mode, &options.safe_state, d));
   VT_TRY(parse_streamed_params(r->o.stream, scratch, &options, d));
   const vt_bundle *plans = vt_bundle_plans(r->o.bundle) != 0 ? r->o.bundle : NULL;
-  const vt_pipeline_request plan = {
-      r->m->g, &list, &passes, &options, dev, plans, r->opening.note, r->opening.note_user};
+  const vt_pipeline_request plan = {r->m->g, &list, &passes,         &options,
+                                    dev,     plans, r->opening.note, r->opening.note_user};
   const vt_status s = run_passes_and_plan(r, &plan, line, d);
   return s == VT_LIMIT ? vt_pass_blame_bindings(&passes, s, d) : s;
 }
@@ -188,7 +188,8 @@ static const char *resolved_backend_name(const vt_options *o) {
 }
 
 /* Returns 1 if the CPU may succeed: this device is missing, cannot run the plan, or is out of
- * memory. Returns 0 for a misspelt name, which is an error of the caller, and for the CPU itself. */
+ * memory. Returns 0 for a misspelt name, which is an error of the caller, and for the CPU itself.
+ */
 static int is_device_fault(vt_status s, const char *backend) {
   if (!vt_registry_knows_name(backend) || strcmp(backend, first_cpu_backend()) == 0) return 0;
   return s == VT_BACKEND || s == VT_ABI || s == VT_UNSUPPORTED || s == VT_NOMEM;

@@ -37,8 +37,7 @@ static vt_status parse_item(const char *flag, char *item, vt_binding *out, cli_e
   const long long v = strtoll(number, &end, 10);
   const int digit = number[0] >= '0' && number[0] <= '9';
   if ((!digit && number[0] != '-') || *end != '\0' || errno != 0)
-    return VT_FAIL(&e->diag, VT_BIND, "--%s %s: the size must be a whole number", flag,
-                   item);
+    return VT_FAIL(&e->diag, VT_BIND, "--%s %s: the size must be a whole number", flag, item);
   *equals = '\0';
   *out = (vt_binding){.name = item, .value = v};
   return VT_OK;

@@ -18,7 +18,7 @@ typedef struct cli_input {
 
 typedef struct cli_job {
   const char *path, *passes; /* model and --passes as the user wrote them */
-  cli_model source; /* what `path` names */
+  cli_model source;          /* what `path` names */
   const vt_model *model;
   cli_bind bind;
   cli_planning how;    /* flags on planning */

@@ -69,7 +69,8 @@ static vt_status read_plan(const char *text, plan *out, cli_error *e) {
   for (char *c = out->text; equals != NULL && c < out->text + (equals - text); c++)
     if (*c == ':') colon = c;
   if (text[0] == '\0' || colon == out->text || (equals != NULL && colon == NULL))
-    return VT_FAIL(&e->diag, VT_USAGE, "--plan takes BACKEND or BACKEND:NAME=N,..., not '%s'", text);
+    return VT_FAIL(&e->diag, VT_USAGE, "--plan takes BACKEND or BACKEND:NAME=N,..., not '%s'",
+                   text);
   if (colon != NULL) {
     *colon = '\0';
     VT_TRY(cli_bind_parse_text("plan", colon + 1, &out->bind, e));
@@ -148,7 +149,8 @@ vt_status verb_bundle(const cli_args *a, cli_error *e) {
   parts p = {.text = NULL};
   const char *out = cli_flag_value(a, "out");
   if (out == NULL)
-    return VT_FAIL(&e->diag, VT_USAGE, "-o is missing: it names the folder or the .vtz file to write");
+    return VT_FAIL(&e->diag, VT_USAGE,
+                   "-o is missing: it names the folder or the .vtz file to write");
   const vt_status s = write_bundle(a, &p, out, e);
   parts_free(&p);
   return s;

@@ -49,7 +49,7 @@ static json_t *json_invalid_model(const char *path, const vt_diag *d) {
 static void print_valid_bundle(const char *path, json_t *manifest) {
   const char *name;
   json_t *file;
-  json_object_foreach (json_object_get(manifest, "files"), name, file) {
+  json_object_foreach(json_object_get(manifest, "files"), name, file) {
     cli_print_escaped(path);
     cli_print("/%s: ok: %" JSON_INTEGER_FORMAT " bytes, blake2b %s\n", name,
               json_integer_value(json_object_get(file, "size")),

@@ -70,9 +70,9 @@ vt_status verb_digest(const cli_args *a, cli_error *e) {
   const int as_json = cli_flag_value(a, "json") != NULL;
   json_t *list = as_json ? json_array() : NULL;
   e->path = path;
-  const vt_status s =
-      cli_ends_with(path, ".vt") || cli_path_is_bundle(path) ? digest_model(path, list, e)
-                                                             : digest_file(path, list, e);
+  const vt_status s = cli_ends_with(path, ".vt") || cli_path_is_bundle(path)
+                          ? digest_model(path, list, e)
+                          : digest_file(path, list, e);
   if (s == VT_OK && as_json)
     return cli_json_print(json_pack("{s:o, s:o}", "file", cli_json_text(path), "digests", list), e);
   json_decref(list);

@@ -80,9 +80,10 @@ typedef struct view {
   int counted;              /* 0: a dim of a parameter is not bound, so the totals are unknown */
 } view;
 
-static const char *const kind_name[] = {
-    [VT_PORT_INPUT] = "input", [VT_PORT_PARAM] = "param", [VT_PORT_OUTPUT] = "output",
-    [VT_PORT_STATE] = "state"};
+static const char *const kind_name[] = {[VT_PORT_INPUT] = "input",
+                                        [VT_PORT_PARAM] = "param",
+                                        [VT_PORT_OUTPUT] = "output",
+                                        [VT_PORT_STATE] = "state"};
 
 static void port_type_text(const view *v, const vt_port_info *p, char out[CLI_TYPE_SIZE]) {
   vt_tensor t;
@@ -219,7 +220,7 @@ static vt_status print_json(const view *v, cli_error *e) {
 static void print_pairs(const char *what, json_t *pairs) {
   const char *key;
   json_t *value;
-  json_object_foreach (pairs, key, value) {
+  json_object_foreach(pairs, key, value) {
     cli_print("%s ", what);
     cli_print_escaped(key);
     cli_print(": ");
@@ -236,9 +237,9 @@ static vt_status print_bundle(const vt_bundle *b, cli_error *e) {
   cli_print("numerics %" JSON_INTEGER_FORMAT "\nweights %s\n",
             json_integer_value(json_object_get(manifest, "numerics")),
             json_string_value(json_object_get(manifest, "weights")));
-  json_object_foreach (json_object_get(manifest, "files"), name, file)
-    cli_print("file %s: %" JSON_INTEGER_FORMAT " bytes\n", name,
-              json_integer_value(json_object_get(file, "size")));
+  json_object_foreach(json_object_get(manifest, "files"), name, file)
+      cli_print("file %s: %" JSON_INTEGER_FORMAT " bytes\n", name,
+                json_integer_value(json_object_get(file, "size")));
   print_pairs("metadata", json_object_get(manifest, "metadata"));
   print_pairs("digest", json_object_get(manifest, "digests"));
   json_decref(manifest);

@@ -25,8 +25,7 @@ vt_status cli_plan_new(const cli_plan_job *j, const cli_bind *bind, const cli_pl
   if (s == VT_OK) {
     uint8_t hash[32];
     const int plugin = vt_planned_plugin(*out, hash);
-    if (!cli_bundle_print_origin(j->source.bundle, used))
-      cli_cache_print_origin(j->cache, before);
+    if (!cli_bundle_print_origin(j->source.bundle, used)) cli_cache_print_origin(j->cache, before);
     cli_choice_print(j->backend, vt_planned_backend(*out), NULL);
     cli_stamp_print(&(cli_stamp){vt_planned_backend(*out), plugin ? hash : NULL,
                                  vt_planned_unadmitted(*out), vt_planned_fallback(*out)});

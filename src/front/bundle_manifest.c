@@ -85,11 +85,13 @@ static vt_status parse_digest(parser *p, vt_hash256 *out) {
   const char *text;
   VT_TRY(vt_json_string(&p->j, &text));
   return parse_hash(text, out) ? VT_OK
-                               : vt_json_fail(&p->j, "a digest has 64 hexadecimal digits, and "
-                                                     "this has not");
+                               : vt_json_fail(&p->j,
+                                              "a digest has 64 hexadecimal digits, and "
+                                              "this has not");
 }
 
-/* Marks a member as seen; a member that occurs twice means different things to different readers. */
+/* Marks a member as seen; a member that occurs twice means different things to different readers.
+ */
 static vt_status see_once(parser *p, int *seen, int bit, const char *name) {
   char what[80];
   if ((*seen & bit) != 0) {
@@ -119,8 +121,9 @@ static vt_status parse_file(parser *p, vt_bundle_file *f) {
     }
   }
   return seen == (SIZE | BLAKE2B) ? VT_OK
-                                  : vt_json_fail(&p->j, "a file has a 'size' and a 'blake2b', and "
-                                                        "one is missing");
+                                  : vt_json_fail(&p->j,
+                                                 "a file has a 'size' and a 'blake2b', and "
+                                                 "one is missing");
 }
 
 static vt_status parse_files(parser *p) {
@@ -185,18 +188,24 @@ static vt_status parse_version(parser *p) {
 static vt_status parse_member(parser *p, int bit) {
   uint64_t numerics = 0;
   switch (bit) {
-    case DIGESTS: return parse_digests(p);
-    case FILES: return parse_files(p);
+    case DIGESTS:
+      return parse_digests(p);
+    case FILES:
+      return parse_files(p);
     case METADATA:
       return parse_pairs(p, &p->m.metadata, &p->m.n_metadata, &p->cap_metadata);
-    case MODEL: return parse_digest(p, &p->m.model);
-    case WEIGHTS: return parse_digest(p, &p->m.weights);
-    case BUNDLE: return parse_version(p);
+    case MODEL:
+      return parse_digest(p, &p->m.model);
+    case WEIGHTS:
+      return parse_digest(p, &p->m.weights);
+    case BUNDLE:
+      return parse_version(p);
     case NUMERICS:
       VT_TRY(vt_json_whole(&p->j, UINT32_MAX, &numerics));
       p->m.numerics = (uint32_t)numerics;
       return VT_OK;
-    default: return vt_json_skip(&p->j);
+    default:
+      return vt_json_skip(&p->j);
   }
 }
 
@@ -265,8 +274,7 @@ static vt_status sort_lists(parser *p, vt_diag *d) {
   return VT_OK;
 }
 
-vt_status vt_manifest_parse(char *text, size_t n, vt_arena *arena, vt_manifest *out,
-                                   vt_diag *d) {
+vt_status vt_manifest_parse(char *text, size_t n, vt_arena *arena, vt_manifest *out, vt_diag *d) {
   parser p = {.j = {.text = text, .n = n, .name = "the manifest", .d = d}, .arena = arena};
   VT_TRY(parse_members(&p));
   VT_TRY(sort_lists(&p, d));

@@ -21,10 +21,10 @@
 #include "vt_text.h"
 
 enum {
-  VT_BUNDLE_FILES_MAX = 500,                /* files, which are all open at the same time */
-  VT_BUNDLE_NAME_MAX = 100,                 /* bytes of the name of a file */
-  VT_BUNDLE_PAIRS_MAX = 10000,              /* metadata, and digests */
-  VT_BUNDLE_KEY_MAX = 1000,                 /* bytes of the key of a pair */
+  VT_BUNDLE_FILES_MAX = 500,   /* files, which are all open at the same time */
+  VT_BUNDLE_NAME_MAX = 100,    /* bytes of the name of a file */
+  VT_BUNDLE_PAIRS_MAX = 10000, /* metadata, and digests */
+  VT_BUNDLE_KEY_MAX = 1000,    /* bytes of the key of a pair */
   VT_BUNDLE_MANIFEST_LIMIT = 16 * 1024 * 1024,
 };
 #define VT_BUNDLE_MODEL "model.vt"
@@ -44,9 +44,9 @@ typedef struct vt_bundle_file {
 } vt_bundle_file;
 
 typedef struct vt_manifest {
-  uint32_t numerics;         /* numerics version that the digests are of */
-  vt_hash256 model, weights; /* hash of the model's graph, digest of the weights */
-  vt_bundle_file *files;     /* in ascending order of their names */
+  uint32_t numerics;                  /* numerics version that the digests are of */
+  vt_hash256 model, weights;          /* hash of the model's graph, digest of the weights */
+  vt_bundle_file *files;              /* in ascending order of their names */
   vt_bundle_pair *metadata, *digests; /* in ascending order of their keys */
   uint32_t n_files, n_metadata, n_digests;
 } vt_manifest;
@@ -54,7 +54,7 @@ typedef struct vt_manifest {
 /* Parses the text of a manifest, which is changed, because strings are unescaped in place; the
  * lists are in `arena`. */
 vt_status vt_manifest_parse(char *text, size_t n, vt_arena *arena, vt_manifest *out,
-                                   vt_diag *d) VT_NODISCARD;
+                            vt_diag *d) VT_NODISCARD;
 /* Prints a manifest whose lists are sorted, with the members in ascending order of their names. */
 void vt_manifest_print(const vt_manifest *m, vt_text *out);
 /* Copies pairs to `arena` in ascending order of their keys. VT_USAGE for two equal keys, or for a
@@ -121,8 +121,7 @@ vt_status vt_bundle_writer_add(vt_bundle_writer *w, const void *p, size_t n,
                                vt_diag *d) VT_NODISCARD;
 vt_status vt_bundle_writer_end(vt_bundle_writer *w, vt_diag *d) VT_NODISCARD;
 /* Writes the manifest, whose list of files is filled in, and puts the bundle in place. */
-vt_status vt_bundle_writer_commit(vt_bundle_writer *w, vt_manifest *m,
-                                  vt_diag *d) VT_NODISCARD;
+vt_status vt_bundle_writer_commit(vt_bundle_writer *w, vt_manifest *m, vt_diag *d) VT_NODISCARD;
 /* Removes what was not committed. */
 void vt_bundle_writer_close(vt_bundle_writer *w);
 /* Writes a safetensors file of the items in a bundle; `data` adds the data of item `i`. */

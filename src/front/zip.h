@@ -30,10 +30,11 @@ vt_status vt_zip_open_member(const vt_archive *ar, const vt_source *src, const v
                              vt_stream *out, vt_diag *d) VT_NODISCARD;
 vt_status vt_zip_check_member(const vt_member *m, vt_stream *s, vt_diag *d) VT_NODISCARD;
 
-/* Append to `t` the headers of a stored member, whose name is `name` followed by `suffix`: the local
- * header, which is directly before its data and always has VT_ZIP_LOCAL_HEADER bytes more than the
- * name, and the entry in the directory; vt_zip_add_end_records the end records. They use zip64 for
- * the same sizes as numpy.savez does, although the format requires it only for larger ones. */
+/* Append to `t` the headers of a stored member, whose name is `name` followed by `suffix`: the
+ * local header, which is directly before its data and always has VT_ZIP_LOCAL_HEADER bytes more
+ * than the name, and the entry in the directory; vt_zip_add_end_records the end records. They use
+ * zip64 for the same sizes as numpy.savez does, although the format requires it only for larger
+ * ones. */
 enum { VT_ZIP_LOCAL_HEADER = 50 };
 void vt_zip_add_local_header(vt_text *t, const char *name, const char *suffix, uint32_t crc,
                              uint64_t size);
