@@ -476,6 +476,7 @@ static void test_write_at(void) {
   CHECK(vt_source_read(&s, 0, got, 7, &d) == VT_OK && memcmp(got, "aBCdefg", 7) == 0);
   vt_source_close(&s);
   CHECK(vt_file_write_at(&w, 0, "x", 1, NULL) == VT_INTERNAL); /* it is closed */
+  CHECK(unlink(path) == 0);
 }
 
 /* Reading fails when the file shrinks or is written to in place while it is open. */
