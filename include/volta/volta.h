@@ -335,7 +335,7 @@ VT_API vt_status vt_program_set_input(vt_program *p, const char *name, const vt_
 VT_API vt_status vt_program_random_inputs(vt_program *p, uint64_t seed, vt_diag *d) VT_NODISCARD;
 
 /* The state that the program's runs use; NULL if the model has no states. */
-VT_API vt_state *vt_program_state(vt_program *p);
+VT_API vt_state *vt_program_state(const vt_program *p);
 /* Makes the program use another state of the same model on the same device, with the same sizes. */
 VT_API vt_status vt_program_set_state(vt_program *p, vt_state *s, vt_diag *d) VT_NODISCARD;
 

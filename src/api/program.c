@@ -196,7 +196,7 @@ static vt_status run_with_state(vt_program *p, vt_diag *d) {
   return s;
 }
 
-vt_state *vt_program_state(vt_program *p) { return p->line.state; }
+vt_state *vt_program_state(const vt_program *p) { return p->line.state; }
 
 vt_status vt_program_set_state(vt_program *p, vt_state *s, vt_diag *d) {
   if (p->line.state == NULL) return VT_FAIL(d, VT_USAGE, "the model has no state");

@@ -128,12 +128,24 @@ static void print_output(const output *o) {
   cli_print("\n");
 }
 
+/* The digest of all states after the run; prints nothing if the model has none. */
+static vt_status print_state_digest(vt_program *p, cli_error *e) {
+  uint8_t digest[32];
+  char hex[CLI_HEX_SIZE];
+  if (vt_program_state(p) == NULL) return VT_OK;
+  VT_TRY(vt_state_digest(vt_program_state(p), digest, &e->diag));
+  cli_hex(digest, hex);
+  cli_print("state %s\n", hex);
+  return VT_OK;
+}
+
 static vt_status report_text(vt_program *p, cli_error *e) {
   for (uint32_t i = 0; i < vt_program_outputs(p); i++) {
     output o;
     VT_TRY(read_output(p, i, &o, e));
     print_output(&o);
   }
+  VT_TRY(print_state_digest(p, e));
   return print_run_digest(p, "run ", e);
 }
 
@@ -168,25 +180,30 @@ static json_t *json_run_cost(const vt_program *p) {
                    (json_int_t)c.bytes_state);
 }
 
+/* `state` is the digest of the states; NULL if the model has none. */
 static json_t *json_run_report(const cli_job *j, const vt_program *p, const uint8_t digest[32],
-                               json_t *outputs) {
+                               const uint8_t *state, json_t *outputs) {
   json_t *o = cli_run_description_json(j, p);
   cli_json_set(o, "cost", json_run_cost(p));
   cli_json_set(o, "metrics", cli_run_totals_json(p));
   cli_json_set(o, "outputs", outputs);
   cli_json_set(o, "digest", cli_json_hex(digest));
+  if (state != NULL) cli_json_set(o, "state", cli_json_hex(state));
   cli_add_policy_and_stamp_json(o, p);
   return o;
 }
 
 static vt_status report_json(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
-  uint8_t digest[32];
+  uint8_t digest[32], state[32];
   cli_format f;
   VT_TRY(cli_format_parse(cli_flag_value(a, "format"), &f, e));
   VT_TRY(vt_program_digest(p, digest, &e->diag));
+  const int has_state = vt_program_state(p) != NULL;
+  if (has_state) VT_TRY(vt_state_digest(vt_program_state(p), state, &e->diag));
   json_t *outputs = json_array();
   const vt_status s = add_outputs(p, cli_flag_value(a, "out"), f, outputs, e);
-  if (s == VT_OK) return cli_json_print(json_run_report(j, p, digest, outputs), e);
+  const uint8_t *shown = has_state ? state : NULL;
+  if (s == VT_OK) return cli_json_print(json_run_report(j, p, digest, shown, outputs), e);
   json_decref(outputs);
   return s;
 }
@@ -255,7 +272,7 @@ static int is_same_file(const char *x, const char *y) {
 
 /* Refuses two flags that write the same file, because the second would overwrite the first. */
 static vt_status check_output_files_differ(const cli_args *a, cli_error *e) {
-  static const char *const flags[] = {"metrics", "trace", "save-params", "dump-plan"};
+  static const char *const flags[] = {"metrics", "trace", "save-params", "save-state", "dump-plan"};
   enum { FLAGS = sizeof flags / sizeof *flags };
   for (int i = 0; i < FLAGS; i++)
     for (int k = i + 1; k < FLAGS; k++) {
@@ -300,13 +317,50 @@ static vt_status write_metrics_and_trace(const cli_args *a, const cli_job *j, vt
   return trace != NULL ? cli_trace_write(trace, j, p, e) : VT_OK;
 }
 
+/* ---- states ---- */
+
+static vt_status check_model_has_state(const cli_args *a, const vt_program *p, cli_error *e) {
+  for (int i = 0; i < 2; i++) {
+    const char *flag = i == 0 ? "state" : "save-state";
+    if (cli_flag_value(a, flag) != NULL && vt_program_state(p) == NULL)
+      return VT_FAIL(&e->diag, VT_USAGE, "--%s is given, and the model declares no state", flag);
+  }
+  return VT_OK;
+}
+
+/* Gives the states their values before the run: those of a file, or else, unless they come from a
+ * bundle, those of the initialisers with the seed of the job. */
+static vt_status load_state(const cli_args *a, const cli_job *j, vt_program *p, cli_error *e) {
+  const char *path = cli_flag_value(a, "state");
+  VT_TRY(check_model_has_state(a, p, e));
+  if (path == NULL && j->seed != 0 && vt_program_state(p) != NULL)
+    return vt_state_reset(vt_program_state(p), j->seed, &e->diag);
+  if (path == NULL) return VT_OK;
+  e->path = path;
+  VT_TRY(vt_state_load(vt_program_state(p), path, &e->diag));
+  e->path = NULL;
+  return VT_OK;
+}
+
+static vt_status save_state(const cli_args *a, vt_program *p, cli_error *e) {
+  const char *path = cli_flag_value(a, "save-state");
+  if (path == NULL) return VT_OK;
+  cli_critical_begin();
+  const vt_status s = vt_state_save(vt_program_state(p), path, &e->diag);
+  cli_critical_end();
+  if (s == VT_OK) cli_narrate("wrote %s\n", path);
+  return s;
+}
+
 static vt_status run_job(const cli_args *a, const cli_job *j, cli_error *e) {
   vt_program *p = NULL;
   VT_TRY(check_outputs_fit_format(a, j, e));
   VT_TRY(cli_job_new_program(j, cli_flag_value(a, "backend"), &p, e));
   vt_status s = dump_passes_and_plan(a, j, p, e);
   if (s == VT_OK) s = cli_params_save(j, p, cli_flag_value(a, "save-params"), e);
+  if (s == VT_OK) s = load_state(a, j, p, e);
   if (s == VT_OK) s = cli_job_run(j, p, e);
+  if (s == VT_OK) s = save_state(a, p, e);
   if (s == VT_OK) print_run_cost(p);
   if (s == VT_OK) s = write_metrics_and_trace(a, j, p, e);
   if (s == VT_OK) s = report_run(a, j, p, e);
