@@ -111,6 +111,8 @@ foreach(source ${cuda_test_sources})
   set_property(TEST unit/${name} APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake_cuda)
 endforeach()
 
-# layout_test compares all backends, so it runs on the emulated GPU too.
-add_dependencies(layout_test fake_cuda)
-set_property(TEST unit/layout_test APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake_cuda)
+# These compare all backends, so they run on the emulated GPU too.
+foreach(name layout_test decode_test)
+  add_dependencies(${name} fake_cuda)
+  set_property(TEST unit/${name} APPEND PROPERTY ENVIRONMENT LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/fake_cuda)
+endforeach()

@@ -86,10 +86,21 @@ gives "pkg-config, shared" env LD_LIBRARY_PATH="$at/lib" ./pc_shared "$from/$mod
 if [[ $has_readelf == yes ]]; then
   needs pc_shared || fail "the program through pkg-config does not use libvolta.so.0"
 fi
+awk '/^```/ { inside = $0 == "```c"; next } inside' "$from/../docs/state.md" >decode.c
+compiles "the program of docs/state.md" cc "${warnings[@]}" decode.c "${shared[@]}" -o decode
+tokens=$(cd "$from/.." && LD_LIBRARY_PATH=$at/lib "$OLDPWD/decode" | wc -l) || fail "the program of docs/state.md"
+if [[ $tokens == 20 ]]; then echo "ok: docs/state.md"; else fail "docs/state.md decodes $tokens tokens, not 20"; fi
 if echo 'int main(void) { return 0; }' | cc -static -x c - -o /dev/null 2>/dev/null; then
   compiles "run_model.c with everything static" cc "${warnings[@]}" "$from/run_model.c" "${static[@]}" -static -o pc_static
   gives "pkg-config, static" ./pc_static "$from/$model"
   if [[ $has_readelf == yes ]] && needs pc_static; then fail "the static program uses libvolta.so.0"; fi
+  # Such a program cannot load the driver of a GPU, so its default is the CPU.
+  if [[ -e $VOLTA_BUILD/fake_cuda/libcuda.so.1 ]]; then
+    gives "static, with a driver" env LD_LIBRARY_PATH="$VOLTA_BUILD/fake_cuda" ./pc_static "$from/$model"
+    said=$(LD_LIBRARY_PATH="$VOLTA_BUILD/fake_cuda" ./pc_static "$from/$model" cuda 2>&1) || true
+    [[ $said == *"linked statically"* ]] || fail "the static program on cuda says: $said"
+    gives "shared, with a driver" env LD_LIBRARY_PATH="$at/lib:$VOLTA_BUILD/fake_cuda" ./pc_shared "$from/$model" cuda
+  fi
 else
   echo "SKIPPED: no C library to link statically with"
 fi

@@ -69,17 +69,18 @@ for query in $queries; do
   needed_only_by "$query" 'registry\.c\.o' "only the registry names a backend"
 done
 needed_only_by 'vt_registry_row_at' 'device\.c\.o' "only the gateway reads the registry"
-needed_only_by 'vt_exec_run' 'program\.c\.o|ports\.c\.o|constant_eval\.c\.o' "only a program runs a plan, and what folds constants"
+needed_only_by 'vt_exec_run' '(program|ports|state|constant_eval)\.c\.o' \
+  "only a program runs a plan, what initialises parameters and states, and what folds constants"
 needed_only_by 'vt_plan_build|vt_exec_new' 'pipeline\.c\.o' "there is one pipeline"
 
 # Every call to a backend is made between vt_guard_enter and vt_guard_leave, which only the gateway uses.
 # In the gateway only the guard, and the program that probes plug-ins, enter the numerics environment.
-needed_only_by 'vt_guard_(enter|leave|count)' '(device|exec|needs|plugin)\.c\.o' "only the gateway enters a backend"
+needed_only_by 'vt_guard_(enter|leave|count)' '(device|exec|needs|plugin|shared)\.c\.o' "only the gateway enters a backend"
 entering=$(grep -rlE '\bvt_fpenv_(enter|leave)\(' src/gate --include='*.c' | grep -v '_test\.c$' | sort | one_line)
 if [[ $entering != "src/gate/guard.c src/gate/probe/probe_main.c" ]]; then
   fail "the numerics environment is entered in the gateway by: $entering"
 fi
-guards() { grep -ohE "\bvt_guard_$1\(&" src/gate/{device,exec,needs,plugin}.c | wc -l; }
+guards() { grep -ohE "\bvt_guard_$1\(&" src/gate/{device,exec,needs,plugin,shared}.c | wc -l; }
 if [[ $(guards enter) -ne $(guards leave) ]]; then fail "$(guards enter) guards are entered, $(guards leave) left"; fi
 
 # A backend uses the op table, numerics and memory, but no code of graphs, plans or the gateway.

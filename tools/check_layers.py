@@ -60,6 +60,7 @@ EXTERNAL.update({
     "immintrin.h": {"base", "num", "back"},
     "emmintrin.h": {"base", "num", "back"},
     "xmmintrin.h": {"base", "num", "back"},
+    "link.h": {"back"},
     "sys/ioctl.h": {"cli"},
     "sleef.h": {"bench"},
     "cuda_runtime.h": {"bench"},

@@ -145,14 +145,14 @@ VT_API vt_status vt_weights_check(const vt_weights *w, const vt_model *m, vt_dia
  * program for single tokens continue each other without a copy through the host. One thread at a
  * time may use a state, in a run or in a call below; a second one gets VT_USAGE.
  *
- * If a run fails after its first step, the states that it writes are lost: they cannot be read or
- * used by a run until each of them is set, reset or loaded. See docs/state.md. */
+ * If a run fails after it has begun to write states, they are lost: they cannot be read or used by
+ * a run until each of them is set, reset or loaded. See docs/state.md. */
 typedef struct vt_state vt_state;
 struct vt_options;
 
 /* Makes the state of a model on the device that the options name and gives it its first values: the
- * initialisers' with `seed`, or those of o->weights for the states that are in them. Of the
- * bindings only those that the declarations of states use must be given; `o` is not kept. */
+ * initialisers' with `seed`, or those of o->weights for the states that are in them. The bindings
+ * must have the dimensions that declarations of states use; others are ignored. */
 VT_API vt_status vt_state_new(const vt_model *m, const struct vt_options *o, uint64_t seed,
                               vt_state **out_state, vt_diag *d) VT_NODISCARD;
 /* Frees the state when no program uses it any more. */
@@ -301,9 +301,9 @@ typedef struct vt_options {
   /* The state that runs use; NULL: the program makes one of its own, with seed 0, if the model has
    * states. vt_program_set_state replaces it. */
   vt_state *state;
-  /* What a failed run leaves: "in_place" (the default, NULL) writes states as early as it can, and
-   * a run that fails loses them; "safe" keeps a second copy of the states that change, writes them
-   * after all other steps, and leaves them as they were if a run fails. */
+  /* How a failed run leaves states: "in_place" (the default, NULL) writes states as early as it
+   * can, and a run that fails loses them; "safe" keeps a second copy of the states that change,
+   * writes them after all other steps, and leaves them as they were if a run fails. */
   const char *state_mode;
   /* The bundle that the model is from: vt_bundle_model(bundle). It gives the weights, unless
    * `weights` is set; the first values of the state, unless `state` is set; and the plan, if it has
@@ -405,6 +405,7 @@ typedef struct vt_run_info {
   uint64_t to_device, from_device, copies_to_device, copies_from_device;
   uint64_t allocations; /* allocations by library and backend during the run; 0 after the first */
   uint64_t timed;       /* steps that have a time; 0 unless vt_options.measure is 1 */
+  uint64_t bytes_state; /* memory of the plan for states */
 } vt_run_info;
 VT_API void vt_program_info(const vt_program *p, vt_run_info *out);
 

@@ -188,7 +188,8 @@ typedef struct vt_plan_info {
    * after the last step. */
   uint32_t fullest, reserved;
   uint64_t bytes_state; /* bytes of the class "state": the states of the model */
-  /* Bytes of the class "backend": what the backend keeps for the steps, such as packed weights. */
+  /* Bytes of the class "backend_memory": what the backend keeps for the steps, such as packed
+   * weights. */
   uint64_t bytes_backend;
 } vt_plan_info;
 VT_API void vt_planned_info(const vt_planned *p, vt_plan_info *out);

@@ -12,7 +12,7 @@
 #include "vt_fpenv.h"
 
 static const vt_binding two[] = {{"B", 2}};
-static const vt_options bound = {.bind = two, .n_bind = 1};
+static const vt_options bound = {.bind = two, .n_bind = 1, .backend = "reference"};
 
 /* ---- the bytes of a cached plan ---- */
 

@@ -141,7 +141,7 @@ static uint64_t count_misses(vt_cache *c, const vt_model *m, vt_options o) {
 
 static void test_what_changes_key(void) {
   static const vt_binding three[] = {{"B", 3}};
-  const vt_options o = {.bind = two, .n_bind = 1};
+  const vt_options o = {.bind = two, .n_bind = 1, .backend = "reference"};
   vt_model *m = parse_model(small_model);
   char text[sizeof small_model + 2] = "\n";
   strcat(text, small_model);
@@ -223,8 +223,12 @@ static void test_key_ignores_order(void) {
       "volta 1\nmodel m {\n  dim X, Y\n  input a: f32[X, Y]\n  param v: f32[Y] = zeros\n"
       "  param w: f32[Y] = ones\n  output b = a * v + w\n}\n");
   vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
-  CHECK(count_misses(c, m, (vt_options){.bind = xy, .n_bind = 2, .stream = "v,w"}) == 1);
-  CHECK(count_misses(c, m, (vt_options){.bind = yx, .n_bind = 2, .stream = "w,v"}) == 0);
+  CHECK(count_misses(
+            c, m, (vt_options){.bind = xy, .n_bind = 2, .backend = "reference", .stream = "v,w"}) ==
+        1);
+  CHECK(count_misses(
+            c, m, (vt_options){.bind = yx, .n_bind = 2, .backend = "reference", .stream = "w,v"}) ==
+        0);
   vt_cache_free(c);
   vt_model_free(m);
 }
@@ -233,7 +237,7 @@ static void test_key_ignores_order(void) {
 static void test_budget_checked_for_cached_plan(void) {
   vt_model *m = parse_model(small_model);
   vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
-  vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .cache = c};
+  vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .backend = "reference", .cache = c};
   vt_planned *p = NULL;
   CHECK(gives_same_plan(m, o, c));
   o.memory_budget = 1;
@@ -257,7 +261,7 @@ static void test_name_collisions(void) {
     vt_cache *c = new_cache(folder, 1, 0, 1); /* with a limit of 1 byte no plan stays in memory */
     for (int64_t b = 1; b <= 30; b++) {
       const vt_binding bind[] = {{"B", b}};
-      CHECK(gives_same_plan(m, (vt_options){.bind = bind, .n_bind = 1}, c));
+      CHECK(gives_same_plan(m, (vt_options){.bind = bind, .n_bind = 1, .backend = "reference"}, c));
     }
     const vt_cache_counts n = read_counts(c);
     CHECK(n.collisions >= 14 && n.misses >= n.collisions && n.hits_memory == 0 && n.ignored == 0);
@@ -275,7 +279,7 @@ static void request_plans_of_sizes(vt_cache *c, const vt_model *m, int64_t first
                                    int64_t last_b) {
   for (int64_t b = first_b; b <= last_b; b++) {
     const vt_binding bind[] = {{"B", b}};
-    CHECK(gives_same_plan(m, (vt_options){.bind = bind, .n_bind = 1}, c));
+    CHECK(gives_same_plan(m, (vt_options){.bind = bind, .n_bind = 1, .backend = "reference"}, c));
   }
 }
 
@@ -357,7 +361,8 @@ static void test_disk_limit(void) {
 static void test_programs_outlive_cache(void) {
   vt_model *m = parse_model(small_model);
   vt_cache *c = new_cache(NULL, 0, 0, VT_CACHE_DIGITS);
-  const vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .cache = c};
+  const vt_options o = {
+      .size = sizeof o, .bind = two, .n_bind = 1, .backend = "reference", .cache = c};
   vt_program *p[2] = {NULL, NULL};
   uint8_t digest[2][32] = {{1}, {2}};
   for (int i = 0; i < 2; i++) CHECK(vt_program_new(m, &o, &p[i], NULL) == VT_OK);
@@ -390,7 +395,8 @@ static void *request_random_plans(void *user) {
     w->seed = w->seed * 1664525 + 1013904223;
     const int64_t b = 1 + (w->seed >> 16) % 6;
     const vt_binding bind[] = {{"B", b}};
-    vt_options o = {.size = sizeof o, .bind = bind, .n_bind = 1, .cache = w->c};
+    vt_options o = {
+        .size = sizeof o, .bind = bind, .n_bind = 1, .backend = "reference", .cache = w->c};
     vt_planned *p = NULL;
     if (vt_planned_new(w->m, &o, &p, NULL) != VT_OK) return w->wrong++, NULL;
     w->wrong += strcmp(vt_planned_text(p), w->expected[b - 1]) != 0;
@@ -407,7 +413,8 @@ static void test_cache_in_threads(void) {
   folder_new();
   for (int64_t b = 1; b <= 6; b++) {
     const vt_binding bind[] = {{"B", b}};
-    plans[b - 1] = plan_model(m, (vt_options){.bind = bind, .n_bind = 1}, NULL);
+    plans[b - 1] =
+        plan_model(m, (vt_options){.bind = bind, .n_bind = 1, .backend = "reference"}, NULL);
     expected[b - 1] = vt_planned_text(plans[b - 1]);
   }
   /* The cache has space for some of the six plans. */
@@ -441,7 +448,11 @@ static void fail_allocations(const vt_model *m, int of_cache, int empty_folder,
     vt_fault fault = {.left = left};
     const vt_alloc a = vt_fault_alloc(&fault);
     const vt_cache_options co = {.size = sizeof co, .dir = folder, .alloc = of_cache ? &a : NULL};
-    vt_options o = {.size = sizeof o, .bind = two, .n_bind = 1, .alloc = of_cache ? NULL : &a};
+    vt_options o = {.size = sizeof o,
+                    .bind = two,
+                    .n_bind = 1,
+                    .backend = "reference",
+                    .alloc = of_cache ? NULL : &a};
     vt_planned *p = NULL;
     vt_diag d = {0};
     if (empty_folder) (void)for_each_file(remove_file);
@@ -460,7 +471,8 @@ static void fail_allocations(const vt_model *m, int of_cache, int empty_folder,
 
 static void test_failed_allocations(void) {
   vt_model *m = parse_model(small_model);
-  vt_planned *p = plan_model(m, (vt_options){.bind = two, .n_bind = 1}, NULL);
+  vt_planned *p =
+      plan_model(m, (vt_options){.bind = two, .n_bind = 1, .backend = "reference"}, NULL);
   folder_new();
   for (int k = 0; k < 4; k++) fail_allocations(m, k & 1, k >> 1, vt_planned_text(p));
   folder_done();

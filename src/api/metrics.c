@@ -51,7 +51,8 @@ void vt_program_info(const vt_program *p, vt_run_info *out) {
       .copies_to_device = c.copies_to_device,
       .copies_from_device = c.copies_from_device,
       .allocations = p->allocations,
-      .timed = c.timed};
+      .timed = c.timed,
+      .bytes_state = plan->class_bytes[VT_CLASS_MODEL_STATE]};
   memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
 }
 

@@ -9,7 +9,7 @@
 
 typedef struct vt_device_weights vt_device_weights;
 
-/* What the weights are loaded for. */
+/* The program that weights are loaded for. */
 typedef struct vt_weights_load {
   vt_weights *weights;
   const vt_device *dev;

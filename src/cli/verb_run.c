@@ -161,10 +161,11 @@ static vt_status add_outputs(vt_program *p, const char *folder, cli_format f, js
 static json_t *json_run_cost(const vt_program *p) {
   vt_run_info c = {.size = sizeof c};
   vt_program_info(p, &c);
-  return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I}", "steps", (int)c.steps, "wall_ns",
+  return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "steps", (int)c.steps, "wall_ns",
                    (json_int_t)c.wall_ns, "bytes_input", (json_int_t)c.bytes_input, "bytes_param",
                    (json_int_t)c.bytes_param, "bytes_temp", (json_int_t)c.bytes_temp,
-                   "bytes_output", (json_int_t)c.bytes_output);
+                   "bytes_output", (json_int_t)c.bytes_output, "bytes_state",
+                   (json_int_t)c.bytes_state);
 }
 
 static json_t *json_run_report(const cli_job *j, const vt_program *p, const uint8_t digest[32],
@@ -196,8 +197,8 @@ static void print_run_cost(const vt_program *p) {
   cli_narrate_if_verbose("%s: %u steps in %.3f ms, %.3f GFLOP/s\n", vt_program_backend(p), c.steps,
                          (double)c.wall_ns / 1e6, cli_giga_per_second(c.flops, c.wall_ns));
   cli_narrate_if_verbose("bytes: inputs %" PRIu64 ", parameters %" PRIu64 ", temporaries %" PRIu64
-                         ", outputs %" PRIu64 "\n",
-                         c.bytes_input, c.bytes_param, c.bytes_temp, c.bytes_output);
+                         ", outputs %" PRIu64 ", states %" PRIu64 "\n",
+                         c.bytes_input, c.bytes_param, c.bytes_temp, c.bytes_output, c.bytes_state);
 }
 
 static int writes_to_stdout(const cli_args *a, const char *flag) {

@@ -503,8 +503,8 @@ typedef struct statement {
   int in_repeat, in_body;           /* 1: allowed inside a repeat; inside a body */
 } statement;
 static const statement statements[] = {
-    {"dim", parse_dims, 0, 0},      {"input", parse_input, 0, 0},    {"param", parse_param, 1, 1},
-    {"state", vt_parse_state, 1, 0}, {"next", vt_parse_next, 1, 0},  {"repeat", parse_repeat, 1, 1},
+    {"dim", parse_dims, 0, 0},       {"input", parse_input, 0, 0},  {"param", parse_param, 1, 1},
+    {"state", vt_parse_state, 1, 0}, {"next", vt_parse_next, 1, 0}, {"repeat", parse_repeat, 1, 1},
     {"output", parse_output, 0, 0},
 };
 enum { N_STATEMENTS = sizeof statements / sizeof statements[0] };
@@ -529,12 +529,12 @@ static vt_status fail_no_statement(vt_parser *p) {
 }
 
 static vt_status fail_statement_misplaced(vt_parser *p, const statement *s) {
-  const vt_status status =
-      VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' is not allowed inside a %s", s->word,
-                 p->body != NULL ? "body" : "repeat");
+  const vt_status status = VT_FAIL_AT(p, &p->tok, VT_SYNTAX, "'%s' is not allowed inside a %s",
+                                      s->word, p->body != NULL ? "body" : "repeat");
   if (s->in_repeat)
-    vt_parse_add_hint(p, "a body may run any number of times: declare the state outside, read it in "
-                         "the body, and write 'next' outside with a result of the op");
+    vt_parse_add_hint(p,
+                      "a body may run any number of times: declare the state outside, read it in "
+                      "the body, and write 'next' outside with a result of the op");
   return status;
 }
 

@@ -238,8 +238,8 @@ vt_status vt_parse_dim_as_value(vt_parser *p, const vt_token *at, int64_t dim, u
   p->gb->line = at->line;
   p->gb->column = at->column;
   if (vt_dim_is_symbolic(dim)) {
-    VT_TRY(vt_parse_set_failure_position(
-        p, at, vt_dim_add(b->dims, dim, 1, &upto.shape.v[0], &p->diag)));
+    VT_TRY(vt_parse_set_failure_position(p, at,
+                                         vt_dim_add(b->dims, dim, 1, &upto.shape.v[0], &p->diag)));
     last.stop.v[0] = upto.shape.v[0];
     const uint32_t all = b->node(b, VT_OP_iota, NULL, 0, &upto);
     *out = vt_build_reshape(b, b->node(b, VT_OP_slice, &all, 1, &last), 0, NULL);

@@ -37,11 +37,11 @@ typedef enum vt_entry_kind {
 typedef struct vt_entry {
   const char *name;
   vt_entry_kind kind;
-  uint32_t line;  /* line on which it was declared or last assigned */
+  uint32_t line;   /* line on which it was declared or last assigned */
   uint32_t column; /* column of its declaration on that line */
-  uint32_t value; /* value id, for PORT and VALUE */
-  uint32_t times; /* number of values that were given this name */
-  int64_t dim;    /* dimension, for SYMBOL and CONSTANT */
+  uint32_t value;  /* value id, for PORT and VALUE */
+  uint32_t times;  /* number of values that were given this name */
+  int64_t dim;     /* dimension, for SYMBOL and CONSTANT */
 } vt_entry;
 
 /* A hash table of names; the entries are in the order in which they were added. */

@@ -51,6 +51,15 @@ static void test_failure_statuses(void) {
       {"repeat 2000000 as h { }", VT_LIMIT},
       {"y = x * 1e", VT_SYNTAX},
       {"dim a, b, c, d, e, f, g, h, i", VT_LIMIT},
+      {"state k: f32[2] = zeros\nnext k = k\ny = x + k", VT_OK},
+      {"state k: f32[2] = zeros\ny = x + k", VT_VERIFY},
+      {"state k: f32[2] = zeros\nnext k = k\nnext k = k", VT_VERIFY},
+      {"state k: f32[2] = zeros\nnext k = x", VT_VERIFY},
+      {"state k: f32[2]", VT_SYNTAX},
+      {"next x = x", VT_VERIFY},
+      {"next z = x", VT_SYNTAX},
+      {"dim n\ny = x * cast(i64(n), dtype=f32)", VT_OK},
+      {"dim n\ny = x * f32(n)", VT_VERIFY},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     vt_diag d;
@@ -328,14 +337,18 @@ int main(void) {
   expect_param_count("examples/tiny_transformer.vt", 128768);
   expect_param_count("examples/gpt2_124m.vt", 124439808);
   expect_param_count("examples/cnn.vt", 16 * 9 + 16 + 32 * 16 * 9 + 32 + 32 * 49 * 10 + 10);
-  /* The batch norms have 4800 elements of mean and 4800 of var. */
-  expect_param_count("examples/resnet18.vt", 11689512 + 2 * 4800);
+  expect_param_count("examples/resnet18.vt", 11689512); /* running statistics are states */
   expect_prefixes_fail_cleanly("examples/mlp.vt", 1);
   expect_prefixes_fail_cleanly("examples/cnn.vt", 1);
   expect_prefixes_fail_cleanly("examples/tiny_transformer.vt", vt_test_is_long() ? 1 : 7);
+  expect_prefixes_fail_cleanly("examples/char_gpt.vt", vt_test_is_long() ? 1 : 7);
   /* Few prefixes in the short form, because the graph is large and parsing is slow. */
   expect_prefixes_fail_cleanly("examples/gpt2_124m.vt", vt_test_is_long() ? 1 : 41);
   expect_changed_bytes_harmless("examples/mlp.vt");
+  expect_changed_bytes_harmless("tests/golden/layer_attention_cache.vt");
+  expect_changed_bytes_harmless("tests/golden/state_repeat.vt");
   test_failing_allocations("examples/tiny_transformer.vt");
+  test_failing_allocations("examples/llama_block.vt");
+  test_failing_allocations("tests/golden/layer_attention_cache.vt");
   TEST_DONE();
 }

@@ -155,7 +155,8 @@ vt_entry *vt_scope_find_in_model(vt_parser *p, const char *name) {
     memcpy(full, p->prefix, s->n);
     memcpy(full + s->n, name, n + 1);
     vt_entry *e = vt_names_find(&p->root_names, full);
-    if (e != NULL && e->kind == VT_ENTRY_PORT) return e; /* only parameters and states have scoped names */
+    if (e != NULL && e->kind == VT_ENTRY_PORT)
+      return e; /* only parameters and states have scoped names */
   }
   p->lookups++;
   return vt_names_find(&p->root_names, name);

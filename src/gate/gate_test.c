@@ -45,6 +45,7 @@ static struct fake {
   int inside;              /* 1 while the test is in the gateway */
   long devices, programs, buffers;
   uint64_t copied, taken, built_steps, run_buffers;
+  uint64_t bytes_written; /* by the steps of the last plan with states, by their definition */
 } fake;
 
 static const vt_bk_host *fake_host;
@@ -800,6 +801,9 @@ static vt_status open_states(const vt_plan_options *o, vt_diag *d) {
   CHECK(vt_plan_build(g, o, &target, vt_alloc_default(), &p, NULL) == VT_OK);
   const vt_status s = vt_exec_new(dev, p, vt_alloc_default(), &x, d);
   if (s == VT_OK) CHECK(vt_exec_run(x, NULL) == VT_OK);
+  fake.bytes_written = 0;
+  for (uint32_t i = 0; s == VT_OK && i < p->n_bk_steps; i++)
+    fake.bytes_written += vt_exec_step_cost(x, i).bytes_written;
   vt_exec_free(x);
   vt_plan_free(p);
   vt_device_close(dev);
@@ -836,10 +840,12 @@ static void test_safe_stores_are_a_segment(void) {
   reset_fake();
   fake.caps.updates_in_place = 1;
   CHECK(open_states(&in_place, NULL) == VT_OK && fake.calls[BUILD] == 1 && fake.calls[RUN] == 1);
-  CHECK(fake.built_steps == 3); /* the scatter, the negation, and the store of s */
+  CHECK(fake.built_steps == 3);              /* the scatter, the negation, and the store of s */
+  CHECK(fake.bytes_written == 32 + 32 + 32); /* two rows of k, y, and s */
   reset_fake();
   CHECK(open_states(&safe, NULL) == VT_OK && fake.calls[BUILD] == 2 && fake.calls[RUN] == 2);
   CHECK(fake.built_steps == 2 && fake.run_buffers == 7);
+  CHECK(fake.bytes_written == 1024 + 32 + 1024 + 32); /* k twice: the scatter and its copy */
   reset_fake(); /* the first run fails: the stores do not run */
   fake.error.status = VT_RANGE;
   vt_graph *g = graph_with_states();

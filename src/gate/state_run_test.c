@@ -194,14 +194,19 @@ static void check_runs(const char *device, const vt_plan_options *o) {
 }
 
 int main(void) {
-  static const char *const devices[] = {"reference:0", "reference:1", "island:0", "island:1",
-                                        "cpu:0"};
+  static const char *const devices[] = {"reference:0", "reference:1", "island:0",
+                                        "island:1",    "cpu:0",       "cuda:0"};
   const char *all = "*";
-  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++)
-    for (uint32_t k = 0; k < 8; k++) {
+  for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+    vt_device *dev = NULL;
+    const int there = vt_device_open(devices[i], vt_alloc_default(), &dev, NULL) == VT_OK;
+    vt_device_close(dev);
+    if (!there) printf("SKIPPED on %s: it is not available here\n", devices[i]);
+    for (uint32_t k = 0; there && k < 8; k++) {
       const vt_plan_options o = {
           .schedule = k & 1, .safe_state = k >> 1 & 1, .n_stream = k >> 2, .stream = &all};
       check_runs(devices[i], &o);
     }
+  }
   TEST_DONE();
 }

@@ -172,6 +172,23 @@ static uint64_t chosen_bytes(const vt_bk_tensor *x, const vt_bk_tensor *y) {
   return vt_cost_times(has < wanted ? has : wanted, vt_dtype_bytes(x->dtype));
 }
 
+/* 1 if the result is at the place of the first operand: only elements that an update names are
+ * written. */
+static int updates_in_place(const vt_bk_step *s) {
+  return vt_op_form(s->op) == VT_FORM_UPDATE && s->in[0].arena == s->out[0].arena &&
+         s->in[0].offset == s->out[0].offset;
+}
+
+/* An update in place writes as many elements of its first operand as there are updates, and reads
+ * them if it combines them with the updates. */
+static void count_bytes_of_update(const vt_bk_step *s, vt_cost *out) {
+  const uint64_t bytes = chosen_bytes(&s->in[0], &s->in[2]);
+  const int combines = vt_op_get(s->op)->needs == VT_NEEDS_collisions;
+  out->bytes_read = vt_cost_sum(stored_bytes(&s->in[1]), stored_bytes(&s->in[2]));
+  if (combines) out->bytes_read = vt_cost_sum(out->bytes_read, bytes);
+  out->bytes_written = bytes;
+}
+
 static void count_bytes(const vt_bk_step *s, vt_cost *out) {
   const row *r = find_row(s->op);
   const int chosen = r != NULL && r->first == READS_chosen;
@@ -203,7 +220,11 @@ static vt_status node_cost(const vt_bk_step *step, vt_type *scratch_types, vt_al
                              step->n_in, step->n_out};
   copy_types(step->in, step->n_in, scratch_types);
   copy_types(step->out, step->n_out, scratch_types + step->n_in);
-  count_bytes(step, out);
+  if (updates_in_place(step)) {
+    count_bytes_of_update(step, out);
+  } else {
+    count_bytes(step, out);
+  }
   if (!op->prim) return vt_cost_composition_flops(&site, a, &out->flops, d);
   out->flops = vt_cost_prim_flops(&site);
   return VT_OK;

@@ -93,6 +93,30 @@ static void test_movement_costs(void) {
   expect_cost("concat", cost_of_step(VT_OP_concat, &a, 2, parts, 1, &y), 0, 6 * 32, 6 * 32);
 }
 
+/* A scatter over its first operand moves the updates and not the whole operand. */
+static void test_scatter_costs(void) {
+  const vt_attr_gather_nd rows = {.size = sizeof rows};
+  const vt_bk_tensor in[3] = {T(F32, 1000, 8), T(I64, 6, 1), T(F32, 6, 8)};
+  vt_bk_tensor y = T(F32, 1000, 8);
+  const uint64_t all = 1000 * 32, some = 6 * 32, index = 6 * 8;
+  y.offset = 32000;
+  expect_cost("scatter", cost_of_step(VT_OP_scatter_nd, &rows, 3, in, 1, &y), 0, all + index + some,
+              all);
+  expect_cost("add", cost_of_step(VT_OP_scatter_nd_add, &rows, 3, in, 1, &y), 48,
+              all + index + some, all);
+  y.offset = 0;
+  expect_cost("scatter over", cost_of_step(VT_OP_scatter_nd, &rows, 3, in, 1, &y), 0, index + some,
+              some);
+  expect_cost("add over", cost_of_step(VT_OP_scatter_nd_add, &rows, 3, in, 1, &y), 48,
+              index + some + some, some);
+  y.arena = 3;
+  expect_cost("other arena", cost_of_step(VT_OP_scatter_nd, &rows, 3, in, 1, &y), 0,
+              all + index + some, all);
+  const vt_bk_tensor many[3] = {T(F32, 2, 8), T(I64, 6, 1), T(F32, 6, 8)}, two = T(F32, 2, 8);
+  expect_cost("more updates", cost_of_step(VT_OP_scatter_nd, &rows, 3, many, 1, &two), 0,
+              index + some, 64); /* no more than the operand has */
+}
+
 /* ---- contractions ---- */
 
 static void test_product_costs(void) {
@@ -257,6 +281,7 @@ int main(void) {
   test_pointwise_costs();
   test_reduction_costs();
   test_movement_costs();
+  test_scatter_costs();
   test_product_costs();
   test_conv_costs();
   test_conv_transpose_costs();

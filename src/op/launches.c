@@ -56,7 +56,8 @@ static int is_operand_in_place(const vt_bk_step *s, uint32_t body, uint32_t arg)
   const vt_bk_tensor *t = &s->body[body].in[arg];
   uint32_t i = 0;
   if (s->op != VT_OP_loop && s->op != VT_OP_cond) return 0;
-  if (vt_op_body_argument_place(s->op, s->attrs, body, arg, &i) != VT_ARG_OPERAND || i >= s->n_in) return 0;
+  if (vt_op_body_argument_place(s->op, s->attrs, body, arg, &i) != VT_ARG_OPERAND || i >= s->n_in)
+    return 0;
   return s->in[i].arena == t->arena && s->in[i].offset == t->offset;
 }
 

@@ -258,7 +258,7 @@ static vt_status order_for_memory(vt_planner *q) {
   memset(mark, 0xff, (size_t)g->n_values * sizeof *mark); /* no unit has the number UINT32_MAX */
   find_units(&s);
   find_edges(&s);
-  VT_TRY(let_writers_wait(&s));
+  if (q->n_stores > 0) VT_TRY(let_writers_wait(&s));
   for (uint32_t u = 0; u < s.n_units; u++)
     if (s.units[u].waits == 0) price_and_push_unit(&s, u);
   while (s.n_heap > 0) {

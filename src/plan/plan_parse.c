@@ -224,7 +224,13 @@ static vt_status read_schedule(reader *r) {
   if (q->owner != NULL) return VT_OK;
   VT_TRY(vt_plan_list_transfers(q));
   r->ok = p->n_transfers == n;
-  for (uint32_t i = 0; r->ok && i < n; i++) p->transfers[i].offset = offsets[i];
+  for (uint32_t i = 0; r->ok && i < n; i++) {
+    vt_transfer *t = &p->transfers[i];
+    t->offset = offsets[i];
+    /* only uploads are temporaries; they happen before a step, which a result's transfer does not
+     */
+    r->ok = t->direction == VT_TO_DEVICE || t->class != VT_CLASS_TEMP;
+  }
   return VT_OK;
 }
 
@@ -266,7 +272,7 @@ static vt_status read_target(reader *r, vt_target *t) {
   t->dense_only = read_index(r, 2);
   expect_word(r, "\n");
   skip_line(r); /* the content of the lines `workspace` and `live` is computed again */
-  if (skip_word_if_next(r, "  backend ")) {
+  if (skip_word_if_next(r, "  backend_memory ")) {
     r->kept = read_number(r);
     expect_word(r, " bytes\n");
   }

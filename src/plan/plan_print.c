@@ -114,7 +114,8 @@ static void print_target(const vt_plan *p, vt_text *out) {
   vt_text_add(out, "target {\n  fingerprint %s\n  dense_only %u\n  workspace %llu bytes\n",
               p->fingerprint, p->dense_only, (ull)p->class_bytes[VT_CLASS_WORK]);
   if (p->class_bytes[VT_CLASS_KEPT] > 0)
-    vt_text_add(out, "  backend %llu bytes\n", (ull)p->class_bytes[VT_CLASS_KEPT]);
+    vt_text_add(out, "  %s %llu bytes\n", vt_class_name(VT_CLASS_KEPT),
+                (ull)p->class_bytes[VT_CLASS_KEPT]);
   vt_text_add(out, "  live %llu bytes at step %u\n", (ull)p->live_bytes, p->live_step);
   print_bk_steps(p, &number, out);
   vt_text_add(out, "}\n");

@@ -85,6 +85,7 @@ vt_status vt_plan_find_stores(vt_planner *q) {
   for (uint32_t i = 0; i < g->n_ports; i++) {
     if (!vt_plan_state_changes(&g->ports[i])) continue;
     VT_TRY(add_store(q, &g->ports[i]));
+    q->n_stores++;
     q->p->safe_state = q->o->safe_state != 0;
   }
   VT_TRY(check_stores_are_last(q));
@@ -176,7 +177,7 @@ vt_status vt_plan_choose_states_in_place(vt_planner *q, const uint8_t *viewable)
   vt_plan *p = q->p;
   readers r = {.viewable = viewable};
   uint32_t n = 0;
-  if (p->safe_state) return VT_OK;
+  if (p->safe_state || q->n_stores == 0) return VT_OK;
   VT_TRY(find_readers(q, &r));
   for (uint32_t i = 0; i < p->g->n_ports; i++) {
     const vt_port *state = &p->g->ports[i];

@@ -558,8 +558,8 @@ static vt_status keep_seven_bytes_per_step(void *self, const vt_bk_step *steps, 
   return VT_OK;
 }
 
-/* What a backend keeps counts in the target part, the peak and the live bytes, and nowhere in the
- * core; a plan that is parsed again has it too. */
+/* The bytes that a backend keeps count in the target part, the peak and the live bytes, and nowhere
+ * in the core; a plan that is parsed again has them, too. */
 static void test_kept_bytes(void) {
   vt_graph *g = sample_graph();
   uint64_t bytes = 0;

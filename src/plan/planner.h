@@ -30,7 +30,8 @@ typedef struct vt_planner {
                        it is no view */
   uint32_t *stores; /* by value: the value of the state that it is the store of; VT_NO_VALUE for
                        others. NULL while a plan is parsed */
-  vt_diag *d;       /* receives the error */
+  uint32_t n_stores; /* number of states that change */
+  vt_diag *d;        /* receives the error */
 } vt_planner;
 
 /* Which views a value may be: any; any but a view of a state, because a store reads it; none,

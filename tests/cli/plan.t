@@ -12,6 +12,7 @@ workspace                     0         0 B
 output                      256       256 B
 host_parameter                0         0 B
 state                         0         0 B
+backend_memory                0         0 B
 \
 peak                     830976   811.5 KiB  on the device
 live                     830880   811.4 KiB  the most alive at one time; the peak is 1.0001 times that
@@ -34,6 +35,7 @@ workspace                     0         0 B
 output                    12288    12.0 KiB
 host_parameter            90112    88.0 KiB  in host memory, not in the peak
 state                         0         0 B
+backend_memory                0         0 B
 \
 peak                     509440   497.5 KiB  on the device
 live                     507296   495.4 KiB  the most alive at one time; the peak is 1.0042 times that
@@ -74,6 +76,7 @@ $ volta plan examples/mlp.vt --backend reference --bind B=4 --json
   "output": 256,
   "host_parameter": 0,
   "state": 0,
+  "backend_memory": 0,
   "peak": 830976,
   "live": 830880,
   "ratio": 1.0001155401502022,
@@ -133,7 +136,7 @@ $ volta run examples/lstm.vt --bind B=2,T=3 --random-inputs 1 --digest
 # Memory classes and flags of a plan are those of the run.
 $ volta run examples/mlp.vt --backend reference --bind B=4 --random-inputs 1 --json --schedule memory --stream w1,b1 --memory-budget 2MB | python3 -c "import json, sys; r = json.load(sys.stdin); print({k: v for k, v in r['plan'].items() if len(str(v)) < 64}); print({k: v for k, v in r['cost'].items() if k != 'wall_ns'})"
 {'schedule': 'memory', 'stream': 'w1,b1', 'memory_budget': 2000000}
-{'steps': 5, 'bytes_input': 12544, 'bytes_param': 10240, 'bytes_temp': 807936, 'bytes_output': 256}
+{'steps': 5, 'bytes_input': 12544, 'bytes_param': 10240, 'bytes_temp': 807936, 'bytes_output': 256, 'bytes_state': 0}
 $ volta plan examples/mlp.vt --backend reference --bind B=4 --json --schedule memory --stream w1,b1 --memory-budget 2MB | grep -E 'memory_budget|fits|host_input|parameter|temporary|output'
   "memory_budget": 2000000,
   "fits": true,
@@ -159,6 +162,7 @@ workspace                     0         0 B
 output                      256       256 B
 host_parameter                0         0 B
 state                         0         0 B
+backend_memory                0         0 B
 \
 peak                     830976   811.5 KiB  on the device
 live                     830880   811.4 KiB  the most alive at one time; the peak is 1.0001 times that
@@ -213,7 +217,7 @@ $ volta parity examples/tiny_transformer.vt --backends reference:0,reference:1,i
 reference:0 = reference:1 = island:0 = island:1: 23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b; published: 23afdf14c3a8e3e4e73593b7326b81802c6bb4513909dfb978417b1f84c3907b: AGREES
 
 # Sizes.
-$ for size in 2000000B 2000kB 2MB 1GB 1TB 2000KiB 2MiB 1GiB 1TiB 9223372036854775807; do volta plan examples/mlp.vt --bind B=4 --memory-budget $size | grep budget; done
+$ for size in 2000000B 2000kB 2MB 1GB 1TB 2000KiB 2MiB 1GiB 1TiB 9223372036854775807; do volta plan examples/mlp.vt --backend reference --bind B=4 --memory-budget $size | grep budget; done
 budget                  2000000     1.9 MiB  met
 budget                  2000000     1.9 MiB  met
 budget                  2000000     1.9 MiB  met
@@ -289,6 +293,7 @@ $ volta plan examples/mlp.vt --backend reference --sweep B=1,2 --json --memory-b
       "output": 256,
       "host_parameter": 0,
       "state": 0,
+      "backend_memory": 0,
       "peak": 818688,
       "live": 818280,
       "ratio": 1.0004986068338466,
@@ -307,6 +312,7 @@ $ volta plan examples/mlp.vt --backend reference --sweep B=1,2 --json --memory-b
       "output": 256,
       "host_parameter": 0,
       "state": 0,
+      "backend_memory": 0,
       "peak": 822784,
       "live": 822480,
       "ratio": 1.0003696138507927,

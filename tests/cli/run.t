@@ -48,7 +48,8 @@ $ volta run tests/cli/models/small.vt --backend reference --bind B=2 --random-in
     "bytes_input": 256,
     "bytes_param": 256,
     "bytes_temp": 256,
-    "bytes_output": 512
+    "bytes_output": 512,
+    "bytes_state": 0
   },
   "metrics": {
     "runs": 1,
@@ -110,7 +111,7 @@ $ volta run tests/cli/models/small.vt --backend reference --bind B=2 --random-in
 }
 $ volta run tests/cli/models/small.vt --backend reference --bind B=2 --random-inputs 1 --digest -v 2>&1 | sed 's/in [0-9.]* ms, [0-9.]* GFLOP/in N ms, M GFLOP/'
 reference:0: 3 steps in N ms, M GFLOP/s
-bytes: inputs 256, parameters 256, temporaries 256, outputs 512
+bytes: inputs 256, parameters 256, temporaries 256, outputs 512, states 0
 5437dffb4ccef98f31bc8e1bfd4dc078cc0448a867c2e6551108ce7220f824b3
 # A dimension of 0 is allowed and runs.
 $ volta run tests/cli/models/small.vt --bind B=0 --random-inputs 1

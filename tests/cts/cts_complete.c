@@ -229,7 +229,7 @@ static void count_cases_and_grads(const vt_suite *s, coverage *all) {
 static unsigned report_missing_lengths(const vt_op_info *op, const char *type_name,
                                        uint32_t missing) {
   if (missing == 0) return 0;
-  printf("FAILED %s%s%s: no case has the length", op->name, type_name[0] != 0 ? " type_name " : "",
+  printf("FAILED %s%s%s: no case has the length", op->name, type_name[0] != 0 ? " of " : "",
          type_name);
   for (uint32_t i = 0; i < VT_SUITE_SIZES; i++)
     if (missing >> i & 1) printf(" %lld", (long long)vt_suite_size[i]);

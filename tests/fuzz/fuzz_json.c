@@ -29,18 +29,21 @@ static vt_status read_list(vt_json *j, char open, int depth) {
   }
 }
 
-/* A whole number is read as such, and must then be a number too. */
+/* A whole number is read as such, and must then be a number too. No number begins with 00. */
 static vt_status read_number(vt_json *j) {
   vt_json again = *j;
   uint64_t whole;
   double number;
   const vt_status s = vt_json_scan_whole(j, UINT64_MAX, &whole);
-  if (s != VT_OK) {
-    *j = again;
-    return vt_json_number(j, &number);
+  if (s == VT_OK) {
+    if (vt_json_number(&again, &number) != VT_OK || again.at != j->at) abort();
+    if (number != (double)whole) abort();
+    return VT_OK;
   }
-  if (vt_json_number(&again, &number) != VT_OK || again.at != j->at) abort();
-  if (number != (double)whole) abort();
+  *j = again;
+  VT_TRY(vt_json_number(j, &number));
+  const char *text = again.text + again.at + (again.text[again.at] == '-');
+  if (text[0] == '0' && text + 1 < j->text + j->at && text[1] >= '0' && text[1] <= '9') abort();
   return VT_OK;
 }
 

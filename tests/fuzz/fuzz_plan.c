@@ -21,10 +21,45 @@ static const char *const models[] = {
     "  v, i = sort(cast(x, dtype=f32), axis=0)\n  output v\n  output i\n"
     "  output r = s * s\n}\n",
 };
-enum { MODELS = sizeof models / sizeof *models };
+enum { STATES = sizeof models / sizeof *models, MODELS };
+
+static uint32_t add_state(vt_graph_builder *gb, const char *name, int64_t n) {
+  const vt_type type = {VT_DTYPE_F32, 2, {n, 2}};
+  const vt_init_info *zeros = vt_init_find("zeros");
+  const vt_port p = {.name = name,
+                     .kind = VT_PORT_STATE,
+                     .init = zeros->number,
+                     .init_attrs = zeros->attrs->defaults};
+  return vt_graph_add_port(gb, &p, &type);
+}
+
+/* A graph with states, as the pass `state` leaves it: a = a + x in place, b = c and c = -b stored,
+ * d unchanged. */
+static vt_graph *graph_with_states(void) {
+  static const int64_t rows[2] = {2, 2};
+  vt_graph_builder gb;
+  vt_graph *g = NULL;
+  if (vt_graph_begin(&gb, "states", vt_alloc_default(), NULL) != VT_OK) abort();
+  const vt_type type = {VT_DTYPE_F32, 2, {2, 2}};
+  const vt_port x = {.name = "x", .kind = VT_PORT_INPUT};
+  const uint32_t in = vt_graph_add_port(&gb, &x, &type);
+  const uint32_t a = add_state(&gb, "a", 2), b = add_state(&gb, "b", 2), c = add_state(&gb, "c", 2);
+  const uint32_t d = add_state(&gb, "d", 100);
+  const uint32_t sum = vt_build2(&gb.b, VT_OP_add, a, in), less = vt_build1(&gb.b, VT_OP_neg, b);
+  vt_graph_add_result(&gb, "y", vt_build2(&gb.b, VT_OP_mul, b, sum));
+  const uint32_t old = vt_build_reshape(&gb.b, c, 2, rows);
+  vt_graph_add_result(&gb, "old", old);
+  vt_graph_set_next(&gb, a, vt_build_reshape(&gb.b, sum, 2, rows));
+  vt_graph_set_next(&gb, b, vt_build_reshape(&gb.b, old, 2, rows));
+  vt_graph_set_next(&gb, c, vt_build_reshape(&gb.b, less, 2, rows));
+  vt_graph_set_next(&gb, d, d);
+  if (vt_graph_freeze(&gb, &g) != VT_OK) abort();
+  return g;
+}
 
 static vt_graph *parse_model(uint32_t i) {
   vt_graph *g = NULL;
+  if (i == STATES) return graph_with_states();
   if (vt_parse(models[i], strlen(models[i]), vt_alloc_default(), &g, NULL) != VT_OK) abort();
   return g;
 }

@@ -83,7 +83,7 @@ static const struct row {
     {"other_major", VT_ABI, "it speaks version 2 of the ABI, this is version 1", 0},
     {"short_table", VT_ABI, "its table has 96 bytes, version 1 has 128", 0},
     {"huge_table", VT_ABI, "its table cannot have 1048576 bytes", 0},
-    {"odd_table", VT_ABI, "its table cannot have 172 bytes", 0},
+    {"odd_table", VT_ABI, "its table cannot have 180 bytes", 0},
     {"holed_table", VT_ABI, "its table has no copy", 0},
     {"torn_table", VT_BACKEND, "it crashed (SIGSEGV) while its table was asked for", 0},
     {"no_name", VT_ABI, "its name is empty or longer than 60 bytes", 0},

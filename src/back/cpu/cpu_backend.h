@@ -203,7 +203,8 @@ uint64_t vt_cpu_new_content_version(void); /* a number that was never returned b
 int32_t vt_cpu_step_check(vt_bk_device *dev, const vt_bk_step *s);
 uint64_t vt_cpu_step_scratch_bytes(vt_bk_device *dev, const vt_bk_step *s);
 
-/* What a program of these steps keeps between runs: data derived from parameters. */
+/* Writes the bytes that a program of these steps keeps between runs: data derived from parameters.
+ */
 int32_t vt_cpu_program_memory(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                               vt_bk_memory *out);
 int32_t vt_cpu_program_build(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
@@ -216,7 +217,7 @@ int32_t vt_cpu_program_wait(vt_bk_program *p, vt_bk_error *out);
 
 /* Memory from the host, or NULL. vt_cpu_memory_new zeroes it; vt_cpu_memory_new_uncleared does not
  * touch it. */
-/* What an allocation of `bytes` bytes takes from the host. */
+/* Bytes that the host is asked for when `bytes` bytes are allocated. */
 uint64_t vt_cpu_memory_size(uint64_t bytes);
 void *vt_cpu_memory_new(const vt_bk_host *host, uint64_t bytes);
 void *vt_cpu_memory_new_uncleared(const vt_bk_host *host, uint64_t bytes);

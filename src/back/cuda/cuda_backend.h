@@ -267,8 +267,8 @@ vt_cuda_grid vt_cuda_grid_over(const vt_cuda_call *c, int64_t items, int64_t ite
 
 int32_t vt_cuda_step_check(vt_bk_device *dev, const vt_bk_step *s);
 uint64_t vt_cuda_step_scratch(vt_bk_device *dev, const vt_bk_step *s);
-/* What a program takes besides its arenas: the fault record and the counters of its device; pinned
- * memory of the host for copies and for reading the record. */
+/* Writes the bytes that a program takes besides its arenas: on the device for its fault record and
+ * counters, on the host for the pinned memory for copies and for reading the record. */
 int32_t vt_cuda_program_memory(vt_bk_device *dev, const vt_bk_step *steps, uint64_t n,
                                vt_bk_memory *out);
 /* Bytes of pinned memory that a device has for copies. */

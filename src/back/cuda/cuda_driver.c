@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  * cuda_driver.c - loads the driver's library and its entry points. They are requested by version,
  * so that a newer driver gives the meaning that this code was written for. */
+#define _GNU_SOURCE /* declares dl_iterate_phdr */
 #include "cuda_driver.h"
 #include <dlfcn.h>
+#include <link.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,7 +69,26 @@ static vt_status init_driver(vt_cu *cu, vt_diag *d) {
   return VT_OK;
 }
 
+/* Writes whether the first object, which is the program itself, names a dynamic linker. */
+static int find_dynamic_linker(struct dl_phdr_info *program, size_t size, void *out_found) {
+  int *found = out_found;
+  (void)size;
+  for (int i = 0; i < program->dlpi_phnum; i++) *found |= program->dlpi_phdr[i].p_type == PT_INTERP;
+  return 1;
+}
+
+/* A program that is linked statically has no dynamic linker. There a library that dlopen loads gets
+ * a second C library, and calls into it crash, so the driver is not loaded. */
+static vt_status check_program_can_load_libraries(vt_diag *d) {
+  int found = 0;
+  (void)dl_iterate_phdr(find_dynamic_linker, &found);
+  if (found) return VT_OK;
+  return VT_FAIL(d, VT_BACKEND,
+                 "this program is linked statically, so it cannot load the CUDA driver");
+}
+
 static vt_status load_driver(vt_diag *d) {
+  VT_TRY(check_program_can_load_libraries(d));
   vt_cu cu = {.library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)};
   if (cu.library == NULL) {
     const char *why = dlerror();
