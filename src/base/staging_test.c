@@ -83,7 +83,7 @@ static void test_folder_and_file_get_into_place(void) {
   CHECK(has_text("net/inner/a", "second") && count_entries() == 2);
 }
 
-/* What a link names is replaced, not the link. */
+/* The target of a link is replaced, not the link. */
 static void test_link_is_followed(void) {
   CHECK(symlink("net", path_of("link")) == 0);
   vt_staging s = open_staging("link");
