@@ -25,7 +25,7 @@ _volta() {
       fmt) flags="--help -h --quiet -q --verbose -v --check --out -o" ;;
       info) flags="--help -h --quiet -q --verbose -v --bind --json" ;;
       plan) flags="--help -h --quiet -q --verbose -v --bind --sweep --backend --fallback --allow-unadmitted --certificate --schedule --stream --memory-budget --passes --text --svg --plan-cache --json" ;;
-      run) flags="--help -h --quiet -q --verbose -v --backend --fallback --threads --allow-unadmitted --certificate --bind --seed --params --params-map --ignore-extra --convert-params --save-params --in --random-inputs --out -o --format --digest --metrics --trace --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
+      run) flags="--help -h --quiet -q --verbose -v --backend --fallback --threads --allow-unadmitted --certificate --bind --seed --params --params-map --ignore-extra --convert-params --save-params --state --save-state --in --random-inputs --out -o --format --digest --metrics --trace --dump-passes --passes --dump-plan --schedule --stream --memory-budget --plan-cache --json" ;;
       parity) flags="--help -h --quiet -q --verbose -v --backends --threads --allow-unadmitted --untried --certificate --bind --seed --params --params-map --ignore-extra --convert-params --in --random-inputs --passes --schedule --stream --memory-budget --published --plan-cache --json" ;;
       admit) flags="--help -h --quiet -q --verbose -v --out -o --short --jobs --reproducer --json" ;;
       bench) flags="--help -h --quiet -q --verbose -v --backend --small --threads --compare --peer --only --bind --rounds --quick --json" ;;
@@ -65,6 +65,8 @@ _volta() {
     run:--params) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:--params-map) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:--save-params) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    run:--state) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    run:--save-state) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:--in) COMPREPLY=($(compgen -f -- "$cur")) ;;
     run:--random-inputs) COMPREPLY=() ;;
     run:--out | run:-o) COMPREPLY=($(compgen -d -- "$cur")) ;;

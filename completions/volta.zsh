@@ -116,6 +116,8 @@ _volta() {
         '--ignore-extra[Ignore tensors of --params that are not parameters of the model]' \
         '--convert-params[Round tensors of f16, bf16 and f64 in --params to f32 if the model declares that]' \
         '--save-params=[Write every parameter to this safetensors file, which --params can read]:FILE:_files' \
+        '--state=[Read every state of the model from this safetensors or npz file before the run]:FILE:_files' \
+        '--save-state=[Write every state to this safetensors file after the run; --state can read it]:FILE:_files' \
         '*--in=[Read an input from a npy, IDX or CSV file, or from the tensor of the same name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \
         '--random-inputs=[Fill the inputs that have no --in with random numbers from this seed\: floats in \[-1, 1), integers in the range that the model declares]:SEED: ' \
         '--out=[Write each output to DIR/NAME.npy]:DIR:_files -/' \
