@@ -195,7 +195,7 @@ static const char *changed(const char *command) {
 }
 
 static void test_folders_refused(void) {
-  expect_not_opened(changed("rm manifest.json"), VT_IO, "manifest.json: No such file");
+  expect_not_opened(changed("rm manifest.json"), VT_IO, "is a folder without 'manifest.json'");
   expect_not_opened(changed("rm weights.safetensors"), VT_IO, "weights.safetensors: No such file");
   expect_not_opened(changed("touch extra"), VT_FORMAT, "'extra' is in the bundle, but not in its");
   expect_not_opened(changed("touch plans/extra"), VT_FORMAT, "'plans/extra' is in the bundle");
@@ -324,7 +324,7 @@ static void test_writing_refused(void) {
   c = make_contents(w);
   shell("mkdir -p mine/in && touch mine/file");
   path = file_path("mine");
-  REFUSED(VT_IO, "will not be replaced, because it is not a bundle");
+  REFUSED(VT_IO, "the folder will not be replaced: ");
   shell("rm -rf h && cp -r b h && touch h/mine");
   path = file_path("h");
   REFUSED(VT_IO, "'mine' is in the bundle, but not in its manifest");

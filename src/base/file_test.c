@@ -424,6 +424,61 @@ static void test_source_reads_ranges(void) {
   CHECK(vt_source_check_unchanged(&s, &d) == VT_OK);
 }
 
+/* A range of a source is a source of its own, which outlives it; so is a range of a range. */
+static void test_range_is_a_source(void) {
+  vt_diag d = {0};
+  vt_source whole, part, inner;
+  char got[8] = {0};
+  CHECK(vt_source_open(path_in_folder("ten"), 10, &whole, &d) == VT_OK);
+  CHECK(vt_source_open_range(&whole, "part", 2, 9, &part, &d) == VT_OK && part.size == 7);
+  CHECK(vt_source_open_range(&part, "inner", 3, 7, &inner, &d) == VT_OK && inner.size == 4);
+  CHECK(vt_source_open_range(&part, "inner", 3, 8, &inner, NULL) == VT_INTERNAL);
+  CHECK(vt_source_open_range(&part, "inner", 4, 3, &inner, NULL) == VT_INTERNAL);
+  vt_source_close(&whole);
+  CHECK(vt_source_read(&part, 1, got, 6, &d) == VT_OK && memcmp(got, "345678", 6) == 0);
+  CHECK(vt_source_read(&part, 1, got, 7, NULL) == VT_INTERNAL); /* not past its end */
+  vt_source_close(&part);
+  CHECK(vt_source_read(&inner, 0, got, 4, &d) == VT_OK && memcmp(got, "5678", 4) == 0);
+  CHECK(vt_source_check_unchanged(&inner, &d) == VT_OK);
+  vt_source_close(&inner);
+  whole = vt_source_from_memory("abcdef", 6);
+  CHECK(vt_source_open_range(&whole, "part", 2, 5, &part, &d) == VT_OK && part.size == 3);
+  CHECK(vt_source_read(&part, 1, got, 2, &d) == VT_OK && memcmp(got, "de", 2) == 0);
+}
+
+/* A file is opened in a folder; a symbolic link is not, even to a file in the same folder. */
+static void test_source_opens_in_folder(void) {
+  vt_diag d = {0};
+  vt_source s;
+  const int at = open(folder, O_RDONLY | O_DIRECTORY);
+  CHECK(vt_source_open_in(at, "ten", "shown", 10, &s, &d) == VT_OK && s.size == 10);
+  CHECK(strcmp(s.path, "shown") == 0);
+  vt_source_close(&s);
+  CHECK(symlink("ten", path_in_folder("link")) == 0);
+  CHECK(vt_source_open_in(at, "link", "shown", 10, &s, &d) == VT_IO);
+  CHECK(strcmp(d.text, "shown is a symbolic link, which is not followed here") == 0);
+  CHECK(vt_source_open_in(at, "missing", "shown", 10, &s, NULL) == VT_IO);
+  CHECK(unlink(path_in_folder("link")) == 0);
+  close(at);
+}
+
+/* Bytes that were written before are written again. */
+static void test_write_at(void) {
+  vt_diag d = {0};
+  vt_file_writer w;
+  vt_source s;
+  char got[8];
+  const char *path = path_in_folder("again");
+  CHECK(vt_file_create(path, &w, &d) == VT_OK && vt_file_write(&w, "abcdef", 6, &d) == VT_OK);
+  CHECK(vt_file_write_at(&w, 1, "BC", 2, &d) == VT_OK && vt_file_write(&w, "g", 1, &d) == VT_OK);
+  CHECK(vt_file_commit(&w, &d) == VT_OK);
+  CHECK(vt_source_open(path, 10, &s, &d) == VT_OK && s.size == 7);
+  CHECK(vt_source_read(&s, 0, got, 7, &d) == VT_OK && memcmp(got, "aBCdefg", 7) == 0);
+  vt_source_close(&s);
+  CHECK(vt_file_write_at(&w, 0, "x", 1, NULL) == VT_INTERNAL); /* it is closed */
+  CHECK(unlink(path) == 0);
+}
+
 /* Reading fails when the file shrinks or is written to in place while it is open. */
 static void test_changed_source_is_refused(void) {
   static char block[8192];
@@ -499,6 +554,9 @@ int main(void) {
   test_permissions_are_kept();
   test_file_behind_link_is_replaced();
   test_source_reads_ranges();
+  test_range_is_a_source();
+  test_source_opens_in_folder();
+  test_write_at();
   test_changed_source_is_refused();
   test_create_in_folder();
   remove_folder();

@@ -178,6 +178,9 @@ static vt_status open_files_in_folder(vt_bundle_files *b, int folder, vt_diag *d
 
 static vt_status read_folder(vt_bundle_files *b, int folder, vt_diag *d) {
   vt_source src;
+  if (faccessat(folder, VT_BUNDLE_MANIFEST, F_OK, 0) != 0 && errno == ENOENT)
+    return VT_FAIL(d, VT_IO, "%s is a folder without '%s', so it is not a bundle", b->path,
+                   VT_BUNDLE_MANIFEST);
   VT_TRY(open_in_folder(b, folder, VT_BUNDLE_MANIFEST, &src, d));
   const vt_status s = read_manifest(b, &src, d);
   vt_source_close(&src);

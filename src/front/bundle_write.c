@@ -47,11 +47,7 @@ static vt_status check_target(const vt_bundle_writer *w, vt_diag *d) {
                    w->staging.path);
   const vt_status s = vt_bundle_files_open(w->staging.path, w->a, &old, &why);
   if (s == VT_NOMEM) return fail_no_memory(d);
-  if (s != VT_OK)
-    return VT_FAIL(d, VT_IO,
-                   "the folder %.200s will not be replaced, because it is not a bundle: "
-                   "%.200s",
-                   w->staging.path, why.text);
+  if (s != VT_OK) return VT_FAIL(d, VT_IO, "the folder will not be replaced: %.400s", why.text);
   vt_bundle_files_close(&old);
   return VT_OK;
 }

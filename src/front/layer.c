@@ -5,17 +5,8 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include "parse_state.h"
+#include "layer.h"
 
-/* A layer call whose arguments were read. */
-typedef struct layer_call {
-  vt_parser *p;
-  vt_token at;      /* the token with the kind of the layer, "linear" */
-  const char *name; /* the name given to the layer, without scopes */
-  uint32_t x;       /* the operand */
-  vt_type type;     /* type of the operand */
-  const void *args; /* the arguments, a struct LAYER_args */
-} layer_call;
 typedef vt_status layer_fn(const layer_call *c, uint32_t *out);
 
 /* The order of the axes of a weight. */
@@ -256,8 +247,8 @@ vt_status vt_parse_layer(vt_parser *p, uint32_t *out) {
 
 /* ---- building ---- */
 
-static vt_status add_node(const layer_call *c, uint32_t op, const uint32_t *in, uint32_t n_in,
-                          const void *attrs, uint32_t *out) {
+vt_status vt_layer_add_node(const layer_call *c, uint32_t op, const uint32_t *in, uint32_t n_in,
+                            const void *attrs, uint32_t *out) {
   vt_parser *p = c->p;
   p->gb->line = c->at.line;
   p->gb->column = c->at.column;
@@ -267,10 +258,8 @@ static vt_status add_node(const layer_call *c, uint32_t op, const uint32_t *in, 
   return VT_OK;
 }
 
-/* Declares a parameter or a state whose name is that of the layer followed by `part`, and writes
- * that name to `full`. */
-static vt_status declare_part(const layer_call *c, const char *part, const vt_param_spec *spec,
-                              char full[VT_NAME_MAX + 1], uint32_t *out) {
+vt_status vt_layer_declare(const layer_call *c, const char *part, const vt_param_spec *spec,
+                           char full[VT_NAME_MAX + 1], uint32_t *out) {
   for (uint32_t i = 0; i < spec->type.rank; i++) {
     const int64_t dim = spec->type.dim[i];
     if (!vt_dim_is_symbolic(dim) && (dim < 0 || dim > VT_DIM_MAX))
@@ -293,7 +282,7 @@ static vt_status add_param(const layer_call *c, const char *part, uint32_t rank,
                            const vt_init_spec *init, uint32_t *out) {
   char full[VT_NAME_MAX + 1];
   const vt_param_spec spec = spec_of(VT_PORT_PARAM, rank, dim, init);
-  return declare_part(c, part, &spec, full, out);
+  return vt_layer_declare(c, part, &spec, full, out);
 }
 
 static vt_init_spec init_without_args(const char *name) {
@@ -318,7 +307,7 @@ static vt_status operand_last_dim(const layer_call *c, int64_t *out) {
 
 static vt_status add_transpose(const layer_call *c, uint32_t x, vt_attr_list perm, uint32_t *out) {
   const vt_attr_perm attrs = {.size = sizeof attrs, .perm = perm};
-  return add_node(c, VT_OP_transpose, &x, 1, &attrs, out);
+  return vt_layer_add_node(c, VT_OP_transpose, &x, 1, &attrs, out);
 }
 
 /* Makes an initialiser that reads fans from the shape read them from [out, in]. */
@@ -369,7 +358,7 @@ static vt_status add_projection(const layer_call *c, const projection *j, uint32
   snprintf(bias, sizeof bias, "%s.bias", j->part);
   VT_TRY(add_weight(c, &w, &in[1]));
   if (j->bias) VT_TRY(add_param(c, bias, 1, &j->out, &zeros, &in[2]));
-  return add_node(c, VT_OP_linear, in, j->bias ? 3 : 2, NULL, out);
+  return vt_layer_add_node(c, VT_OP_linear, in, j->bias ? 3 : 2, NULL, out);
 }
 
 static vt_status build_linear(const layer_call *c, uint32_t *out) {
@@ -386,7 +375,7 @@ static vt_status build_embedding(const layer_call *c, uint32_t *out) {
   const int64_t shape[2] = {a->rows, a->width};
   uint32_t in[2] = {0, c->x};
   VT_TRY(add_param(c, ".weight", 2, shape, &init, &in[0]));
-  return add_node(c, VT_OP_embedding, in, 2, NULL, out);
+  return vt_layer_add_node(c, VT_OP_embedding, in, 2, NULL, out);
 }
 
 static vt_status build_norm(const layer_call *c, uint32_t op, double eps, int has_beta,
@@ -398,7 +387,7 @@ static vt_status build_norm(const layer_call *c, uint32_t op, double eps, int ha
   VT_TRY(operand_last_dim(c, &n));
   VT_TRY(add_param(c, ".gamma", 1, &n, &ones, &in[1]));
   if (has_beta) VT_TRY(add_param(c, ".beta", 1, &n, &zeros, &in[2]));
-  return add_node(c, op, in, has_beta ? 3 : 2, &attrs, out);
+  return vt_layer_add_node(c, op, in, has_beta ? 3 : 2, &attrs, out);
 }
 
 static vt_status build_layer_norm(const layer_call *c, uint32_t *out) {
@@ -458,7 +447,7 @@ static vt_status build_conv(const layer_call *c, uint32_t *out) {
   attrs.high = attrs.low;
   VT_TRY(add_param(c, ".weight", c->type.rank, shape, &init, &in[1]));
   if (a->bias) VT_TRY(add_param(c, ".bias", 1, &a->out, &zeros, &in[2]));
-  return add_node(c, VT_OP_conv, in, a->bias ? 3 : 2, &attrs, out);
+  return vt_layer_add_node(c, VT_OP_conv, in, a->bias ? 3 : 2, &attrs, out);
 }
 
 /* Declares one of the running statistics: a state that runs leave unchanged. */
@@ -466,7 +455,7 @@ static vt_status add_statistic(const layer_call *c, const char *part, const vt_i
                                uint32_t *out) {
   char full[VT_NAME_MAX + 1];
   const vt_param_spec spec = spec_of(VT_PORT_STATE, 1, &c->type.dim[1], init);
-  VT_TRY(declare_part(c, part, &spec, full, out));
+  VT_TRY(vt_layer_declare(c, part, &spec, full, out));
   return vt_parse_keep_state(c->p, &c->at, full);
 }
 
@@ -484,7 +473,7 @@ static vt_status build_batch_norm(const layer_call *c, uint32_t *out) {
   VT_TRY(add_param(c, ".beta", 1, &c->type.dim[1], &zeros, &in[2]));
   VT_TRY(add_statistic(c, ".mean", &zeros, &in[3]));
   VT_TRY(add_statistic(c, ".var", &ones, &in[4]));
-  return add_node(c, VT_OP_batch_norm_inference, in, 5, &attrs, out);
+  return vt_layer_add_node(c, VT_OP_batch_norm_inference, in, 5, &attrs, out);
 }
 
 /* ---- attention ---- */
@@ -493,7 +482,7 @@ static vt_status add_reshape(const layer_call *c, uint32_t x, const int64_t *dim
                              uint32_t *out) {
   vt_attr_shape attrs = {.size = sizeof attrs, .shape = {.n = rank}};
   memcpy(attrs.shape.v, dim, (size_t)rank * sizeof *dim);
-  return add_node(c, VT_OP_reshape, &x, 1, &attrs, out);
+  return vt_layer_add_node(c, VT_OP_reshape, &x, 1, &attrs, out);
 }
 
 static vt_status add_head_transpose(const layer_call *c, uint32_t x, uint32_t *out) {
@@ -565,125 +554,18 @@ static vt_status add_mask_and_length(const layer_call *c, uint32_t *in, uint32_t
   return VT_OK;
 }
 
-/* ---- attention with a cache: the states k and v hold the keys and values of positions 0 .. S-1,
- * and a run over T positions writes those of p .. p+T-1 before it attends ---- */
-
-typedef struct kv_cache {
-  int64_t shape[4]; /* of the two states: B, kv_heads, S, d */
-  uint32_t index;   /* value: where the new keys are written, [B, kv_heads, T, 1] */
-  uint32_t length;  /* value: p + T for each of the batch, the keys that are present */
-} kv_cache;
-
-static vt_status check_position(const layer_call *c, const attention_args *a) {
-  char type[VT_TYPE_TEXT];
-  const vt_type *t = c->p->gb->b.type(&c->p->gb->b, a->position);
-  if (t->dtype == VT_DTYPE_I64 && t->rank == 0) return VT_OK;
-  const vt_status s = VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "the position is %s, expected i64[]",
-                                 vt_type_text(c->p->gb->b.dims, t, type));
-  vt_parse_add_hint(c->p, "declare it: state p: i64[] = zeros");
-  return s;
-}
-
-static vt_status check_cache(const layer_call *c, const attention_args *a) {
-  vt_parser *p = c->p;
-  if (a->cache == -1 || a->position == VT_NO_VALUE)
-    return VT_FAIL_AT(p, &c->at, VT_VERIFY, "cache and position are given together");
-  if (!vt_dim_is_symbolic(a->cache) && a->cache < 1)
-    return VT_FAIL_AT(p, &c->at, VT_VERIFY, "cache=%lld: at least 1 position is needed",
-                      (long long)a->cache);
-  if (!a->causal)
-    return VT_FAIL_AT(p, &c->at, VT_VERIFY, "a cache needs causal=true: later keys are not known");
-  if (a->length != VT_NO_VALUE)
-    return VT_FAIL_AT(p, &c->at, VT_VERIFY, "with a cache the length is that of the cache");
-  if (p->body != NULL) {
-    const vt_status s = VT_FAIL_AT(p, &c->at, VT_VERIFY, "a cache is not allowed inside a body");
-    vt_parse_add_hint(p, "a body may run any number of times: a cache is written once per run");
-    return s;
-  }
-  return check_position(c, a);
-}
-
-/* Adds iota(shape=[n + more]). */
-static vt_status add_iota(const layer_call *c, int64_t n, int64_t more, uint32_t *out) {
-  vt_parser *p = c->p;
-  vt_attr_iota attrs = {.size = sizeof attrs, .shape = {.n = 1}, .dtype = VT_DTYPE_I64};
-  VT_TRY(vt_parse_set_failure_position(
-      p, &c->at, vt_dim_add(p->gb->b.dims, n, more, &attrs.shape.v[0], &p->diag)));
-  return add_node(c, VT_OP_iota, NULL, 0, &attrs, out);
-}
-
-static vt_status add_broadcast(const layer_call *c, uint32_t x, const int64_t *dim, int64_t rank,
-                               uint32_t *out) {
-  vt_attr_shape attrs = {.size = sizeof attrs, .shape = {.n = rank}};
-  memcpy(attrs.shape.v, dim, (size_t)rank * sizeof *dim);
-  return add_node(c, VT_OP_broadcast, &x, 1, &attrs, out);
-}
-
-/* Names a value of the layer, for messages about its node. */
-static vt_status name_part(const layer_call *c, const char *part, uint32_t value) {
-  char name[VT_NAME_MAX + 1];
-  VT_TRY(vt_scope_full_name(c->p, &c->at, c->name, part, name));
-  vt_graph_name_value(c->p->gb, value, name);
-  return vt_parse_check_builder(c->p, &c->at);
-}
-
-/* Adds the first position of the run. It is p, read through a gather from 0 .. S-T, which fails
- * unless all T positions are in the cache. Everything that is written depends on it, and it reads
- * the state p itself, so that a run with too many positions fails before it changes a state. */
-static vt_status add_first_position(const layer_call *c, const attention_args *a, uint32_t *out) {
-  vt_parser *p = c->p;
-  uint32_t in[2] = {0, a->position};
-  int64_t spare = 0;
-  VT_TRY(vt_parse_set_failure_position(
-      p, &c->at, vt_dim_sub(p->gb->b.dims, a->cache, c->type.dim[1], &spare, &p->diag)));
-  if (!vt_dim_is_symbolic(spare) && spare < 0)
-    return VT_FAIL_AT(p, &c->at, VT_VERIFY, "a cache of %lld positions for %lld in one run",
-                      (long long)a->cache, (long long)c->type.dim[1]);
-  VT_TRY(add_iota(c, spare, 1, &in[0]));
-  VT_TRY(name_part(c, ".room", in[0]));
-  VT_TRY(add_node(c, VT_OP_gather, in, 2, NULL, out));
-  return name_part(c, ".position", *out);
-}
-
-static vt_status begin_cache(const layer_call *c, int64_t kv_heads, int64_t d, kv_cache *k) {
+/* Sets up the cache and checks the arguments that go with it. */
+static vt_status begin_cache(const layer_call *c, int64_t kv_heads, int64_t d, vt_kv_cache *k) {
   const attention_args *a = c->args;
-  const int64_t batch = c->type.dim[0], steps = c->type.dim[1];
-  const int64_t column[2] = {steps, 1}, rows[4] = {batch, kv_heads, steps, 1};
-  uint32_t in[2] = {0};
-  VT_TRY(check_cache(c, a));
-  memcpy(k->shape, (const int64_t[]){batch, kv_heads, a->cache, d}, sizeof k->shape);
-  VT_TRY(add_first_position(c, a, &in[0]));
-  VT_TRY(add_iota(c, steps, 0, &in[1]));
-  VT_TRY(add_node(c, VT_OP_add, in, 2, NULL, &k->index));
-  VT_TRY(add_reshape(c, k->index, column, 2, &k->index));
-  VT_TRY(add_broadcast(c, k->index, rows, 4, &k->index));
-  VT_TRY(vt_parse_dim_as_value(c->p, &c->at, steps, &in[1]));
-  VT_TRY(add_node(c, VT_OP_add, in, 2, NULL, &k->length));
-  return add_broadcast(c, k->length, &batch, 1, &k->length);
-}
-
-/* Declares a state with all keys, or values, and makes *x, those of this run, all of them. */
-static vt_status write_to_cache(const layer_call *c, const kv_cache *k, const char *part,
-                                uint32_t *x) {
-  char full[VT_NAME_MAX + 1];
-  const vt_attr_gather_nd attrs = {.size = sizeof attrs, .batch = 2};
-  const vt_init_spec zeros = init_without_args("zeros");
-  const vt_param_spec spec = spec_of(VT_PORT_STATE, 4, k->shape, &zeros);
-  uint32_t state = 0;
-  VT_TRY(declare_part(c, part, &spec, full, &state));
-  const uint32_t in[3] = {state, k->index, *x};
-  VT_TRY(add_node(c, VT_OP_scatter_nd, in, 3, &attrs, x));
-  return vt_parse_set_next(c->p, &c->at, state, *x);
-}
-
-/* Replaces the keys and values of this run, in[1] and in[2], by those of the cache, and appends the
- * length. With it the op's `causal` and `window` count positions from the start of the cache. */
-static vt_status attend_to_cache(const layer_call *c, const kv_cache *k, uint32_t *in,
-                                 uint32_t *n) {
-  VT_TRY(write_to_cache(c, k, ".k", &in[1]));
-  VT_TRY(write_to_cache(c, k, ".v", &in[2]));
-  in[(*n)++] = k->length;
-  return VT_OK;
+  if (a->cache == -1 || a->position == VT_NO_VALUE)
+    return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "cache and position are given together");
+  if (!a->causal)
+    return VT_FAIL_AT(c->p, &c->at, VT_VERIFY,
+                      "a cache needs causal=true: later keys are not known");
+  if (a->length != VT_NO_VALUE)
+    return VT_FAIL_AT(c->p, &c->at, VT_VERIFY, "with a cache the length is that of the cache");
+  *k = (vt_kv_cache){.shape = {c->type.dim[0], kv_heads, a->cache, d}, .position = a->position};
+  return vt_layer_begin_cache(c, k);
 }
 
 static vt_status build_attention(const layer_call *c, uint32_t *out) {
@@ -699,14 +581,14 @@ static vt_status build_attention(const layer_call *c, uint32_t *out) {
       .size = sizeof attrs, .causal = a->causal, .order = VT_ORDER_FMA256, .window = a->window};
   const int cached = a->cache != -1 || a->position != VT_NO_VALUE;
   uint32_t in[5], n = 3, x = 0;
-  kv_cache cache = {0};
+  vt_kv_cache cache = {0};
   VT_TRY(add_mask_and_length(c, in, &n));
   if (cached) VT_TRY(begin_cache(c, kv_heads, d, &cache));
   VT_TRY(project_and_split_heads(c, &q, a->heads, d, &in[0]));
   VT_TRY(project_and_split_heads(c, &k, kv_heads, d, &in[1]));
   VT_TRY(project_and_split_heads(c, &v, kv_heads, d, &in[2]));
-  if (cached) VT_TRY(attend_to_cache(c, &cache, in, &n));
-  VT_TRY(add_node(c, VT_OP_attention, in, n, &attrs, &x));
+  if (cached) VT_TRY(vt_layer_write_cache(c, &cache, in, &n));
+  VT_TRY(vt_layer_add_node(c, VT_OP_attention, in, n, &attrs, &x));
   return merge_heads_and_project(c, x, out);
 }
 
@@ -736,7 +618,7 @@ static vt_status build_recurrent_cell(const layer_call *c, const cell *k, uint32
     VT_TRY(add_param(c, ".bias", 1, &wide, &zeros, &in[3]));
     VT_TRY(add_param(c, ".state_bias", 1, &wide, &zeros, &in[4]));
   }
-  return add_node(c, k->op, in, k->bias ? 5 : 3, k->attrs, out);
+  return vt_layer_add_node(c, k->op, in, k->bias ? 5 : 3, k->attrs, out);
 }
 
 static int64_t direction_word(int64_t reverse) {

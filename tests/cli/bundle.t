@@ -78,7 +78,7 @@ manifest.json
 model.vt
 weights.safetensors
 $ mkdir $TMP/mine; volta bundle tests/cli/models/small.vt --params $TMP/w.safetensors -o $TMP/mine
-! volta: error: the folder $TMP/mine will not be replaced, because it is not a bundle: cannot open $TMP/mine/manifest.json: No such file or directory [io]
+! volta: error: the folder will not be replaced: $TMP/mine is a folder without 'manifest.json', so it is not a bundle [io]
 ? 3
 $ ls -A $TMP | grep volta-
 ? 1
@@ -97,7 +97,7 @@ $ python3 -c "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1], 'w', zipfile
 ! volta: error: $TMP/c.vtz: 'model.vt' is compressed; the members of a bundle are stored, as zip -0 writes them, so that they can be read in place [unsupported]
 ? 4
 $ volta run $TMP/mine --bind B=2
-! volta: error: cannot open $TMP/mine/manifest.json: No such file or directory [io]
+! volta: error: $TMP/mine is a folder without 'manifest.json', so it is not a bundle [io]
 ? 3
 
 # Usage.

@@ -20,7 +20,7 @@ $ volta check $TMP/missing.vt
 ! volta: error: cannot open $TMP/missing.vt: No such file or directory [io]
 ? 3
 $ volta check $TMP
-! volta: error: $TMP is not a regular file [io]
+! volta: error: $TMP is a folder without 'manifest.json', so it is not a bundle [io]
 ? 3
 $ volta check tests/cli/models/syntax.vt
 ! tests/cli/models/syntax.vt:5:3: error: expected ')' to close the call of 'exp', found 'output' [syntax]

@@ -12,6 +12,7 @@ workspace                     0         0 B
 output                      256       256 B
 host_parameter                0         0 B
 state                         0         0 B
+backend_memory                0         0 B
 \
 peak                     830976   811.5 KiB  on the device
 live                     830880   811.4 KiB  the most alive at one time; the peak is 1.0001 times that
@@ -34,6 +35,7 @@ workspace                     0         0 B
 output                    12288    12.0 KiB
 host_parameter            90112    88.0 KiB  in host memory, not in the peak
 state                         0         0 B
+backend_memory                0         0 B
 \
 peak                     509440   497.5 KiB  on the device
 live                     507296   495.4 KiB  the most alive at one time; the peak is 1.0042 times that
@@ -74,6 +76,7 @@ $ volta plan examples/mlp.vt --backend reference --bind B=4 --json
   "output": 256,
   "host_parameter": 0,
   "state": 0,
+  "backend_memory": 0,
   "peak": 830976,
   "live": 830880,
   "ratio": 1.0001155401502022,
@@ -159,6 +162,7 @@ workspace                     0         0 B
 output                      256       256 B
 host_parameter                0         0 B
 state                         0         0 B
+backend_memory                0         0 B
 \
 peak                     830976   811.5 KiB  on the device
 live                     830880   811.4 KiB  the most alive at one time; the peak is 1.0001 times that
@@ -289,6 +293,7 @@ $ volta plan examples/mlp.vt --backend reference --sweep B=1,2 --json --memory-b
       "output": 256,
       "host_parameter": 0,
       "state": 0,
+      "backend_memory": 0,
       "peak": 818688,
       "live": 818280,
       "ratio": 1.0004986068338466,
@@ -307,6 +312,7 @@ $ volta plan examples/mlp.vt --backend reference --sweep B=1,2 --json --memory-b
       "output": 256,
       "host_parameter": 0,
       "state": 0,
+      "backend_memory": 0,
       "peak": 822784,
       "live": 822480,
       "ratio": 1.0003696138507927,

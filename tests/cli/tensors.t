@@ -120,7 +120,7 @@ $ volta digest $TMP/missing.npy
 ! volta: error: cannot open $TMP/missing.npy: No such file or directory [io]
 ? 3
 $ volta inspect $TMP
-! volta: error: $TMP is not a regular file [io]
+! volta: error: $TMP is a folder without 'manifest.json', so it is not a bundle [io]
 ? 3
 $ head -c 100 $TMP/x.npy > $TMP/short.npy; volta inspect $TMP/short.npy
 ! $TMP/short.npy: error: the npy header at byte 10 declares 118 bytes, but 90 are left [format]

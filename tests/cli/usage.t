@@ -34,6 +34,8 @@ verbs:
                             holds.
   convert IN OUT            Write the tensors of a file to another file; its
                             name selects npy, npz or safetensors.
+  bundle MODEL              Write a model with its parameters, and what else it
+                            needs, to one file or folder.
   help [VERB]               Show the flags and operands of a verb.
 \
 flags:
