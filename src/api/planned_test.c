@@ -66,7 +66,7 @@ static void exit_unless_ok(vt_status s, const vt_diag *d, const char *what) {
 enum { HEADER = 16 + 64 };
 
 static uint64_t class_bytes(const vt_plan_info *info, uint32_t class) {
-  return class < 8 ? info->bytes[class] : info->bytes_state;
+  return class < 8 ? info->bytes[class] : class == 8 ? info->bytes_state : info->bytes_backend;
 }
 
 /* Returns the bytes of arena number `arena`, a sum over the memory classes in it; 0 if the class of
@@ -306,6 +306,58 @@ static void test_caller_struct_sizes(void) {
   vt_planned_free(NULL);
 }
 
+/* ---- states ---- */
+
+static const char cached_model[] =
+    "volta 1\nmodel m {\n  input x: f32[2, 4]\n  state k: f32[16, 4] = zeros\n"
+    "  state n: i64[] = zeros\n  i = reshape(iota(shape=[2], dtype=i64) + n, shape=[2, 1])\n"
+    "  cached = scatter_nd(k, i, x)\n  y = sum(cached, axes=[0])\n"
+    "  next k = cached\n  next n = n + 2\n  output y\n}\n";
+
+static vt_planned *plan_with_state_mode(const char *mode, vt_status want, vt_diag *d) {
+  const vt_options o = {.size = sizeof o, .backend = "reference:0", .state_mode = mode};
+  vt_model *m = NULL;
+  vt_planned *p = NULL;
+  exit_unless_ok(vt_model_parse(cached_model, strlen(cached_model), NULL, &m, d), d, "the model");
+  CHECK(vt_planned_new(m, &o, &p, d) == want && (p != NULL) == (want == VT_OK));
+  if (want == VT_OK && p == NULL) exit_unless_ok(d->code, d, "planning");
+  vt_model_free(m);
+  return p;
+}
+
+/* States have a class of their own, which counts in the peak; each has one lifetime, over the whole
+ * run. Both are written in place, unless they are kept safe. */
+static void test_class_of_states(void) {
+  static const char *const modes[] = {NULL, "in_place", "safe"};
+  for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+    vt_diag d = {0};
+    vt_planned *p = plan_with_state_mode(modes[i], VT_OK, &d);
+    vt_plan_info info = {.size = sizeof info};
+    uint32_t states = 0;
+    uint64_t all = 0;
+    vt_planned_info(p, &info);
+    for (uint32_t c = 0; c < VT_MEMORY_CLASSES; c++)
+      if (vt_memory_class_on_device(c)) all += class_bytes(&info, c);
+    CHECK(info.bytes_state == 256 + 256 && info.peak == all);
+    CHECK((strstr(vt_planned_text(p), "\n  state_mode safe\n") != NULL) == (i == 2));
+    CHECK((strstr(vt_planned_text(p), ": cached = scatter_nd(") != NULL));
+    CHECK((strstr(vt_planned_text(p), " = reshape(cached, ") != NULL) == (i == 2));
+    for (uint32_t k = 0; k < vt_planned_lifetimes(p); k++) {
+      vt_plan_lifetime l = {.size = sizeof l};
+      CHECK(vt_planned_lifetime(p, k, &l) == VT_OK);
+      if (strcmp(vt_memory_class(l.memory_class), "state") != 0) continue;
+      CHECK(strcmp(l.name, states == 0 ? "k" : "n") == 0 && l.offset == 256 * states);
+      CHECK(l.first == 0 && l.last == info.steps);
+      states++;
+    }
+    CHECK(states == 2);
+    vt_planned_free(p);
+  }
+  vt_diag d = {0};
+  (void)plan_with_state_mode("sure", VT_USAGE, &d);
+  CHECK(strcmp(d.text, "there is no mode of states 'sure'; there are: in_place, safe") == 0);
+}
+
 static void test_budget_of_peak_suffices(void) {
   job j = {"examples/mlp.vt", NULL, NULL, 1, {{"B", 3}}};
   vt_options o = options_of_job(&j, NULL);
@@ -333,6 +385,7 @@ int main(void) {
   test_dense_copy_lifetimes();
   test_max_live_bytes();
   test_caller_struct_sizes();
+  test_class_of_states();
   test_budget_of_peak_suffices();
   free(l.size);
   TEST_DONE();
