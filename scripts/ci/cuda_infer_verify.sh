@@ -8,6 +8,7 @@
 #   memcheck, racecheck   compute-sanitizer over the short form of the suite
 #   numerics    the numerics library as device code: types, casts, random numbers, sums, contractions, functions
 #   kernels     the unit tests of the kernels, over the sizes at which each kernel is chosen
+#   state       states between runs, weights that programs share, decoding with a cache
 #   parity      every example, against the reference, the cpu backend and the published digest
 #   batch       each row by itself and in batches of 1 to 17, for every op and every example
 #   again       one program run again, next to another, measured, streamed; memory does not grow in 2,000 runs
@@ -25,10 +26,11 @@ cd "$(dirname "$0")/../.."
 options "cuda_infer_verify.sh [--part I/N] [--build FOLDER] [--checks A,B] [--rows FILE]" "$@"
 
 kernels=(cuda_attention cuda_chain cuda_conv cuda_reduce cuda_gemm cuda_index cuda_ints cuda_move cuda_pool cuda_rows cuda_epilogue)
+programs=(state shared_weights decode)
 if [[ $build == build ]]; then
   scripts/configure.sh build
   cmake --build build -j "$(nproc)" --target volta cts batch_check again_check exhaustive_backend cuda_atomic \
-    "${kernels[@]/%/_test}"
+    "${kernels[@]/%/_test}" "${programs[@]/%/_test}"
 fi
 find_gpu
 version=$("$build/volta" --version | head -n 1)
@@ -64,6 +66,11 @@ if wanted racecheck; then sanitize racecheck; fi
 if wanted kernels; then
   for name in "${kernels[@]}"; do
     if mine; then run_check kernels "^$name: right" bash -c "'$build/${name}_test' && echo '$name: right'"; fi
+  done
+fi
+if wanted state; then
+  for name in "${programs[@]}"; do
+    if mine; then run_check state "^$name: right" bash -c "'$build/${name}_test' cuda && echo '$name: right'"; fi
   done
 fi
 if wanted parity; then

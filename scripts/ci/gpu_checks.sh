@@ -19,6 +19,7 @@ check infer/memcheck "${kernel[@]}" "${suite[@]}"
 check infer/racecheck "${kernel[@]}" "${suite[@]}"
 check infer/numerics src/num tests/device
 check infer/kernels "${kernel[@]}" 'src/back/cuda/*_test.*'
+check infer/state "${program[@]}" src/front 'src/api/*_test.c'
 check infer/parity "${program[@]}" "${examples[@]}"
 check infer/batch "${program[@]}" "${examples[@]}" 'tests/reproducibility/batch*'
 check infer/again "${program[@]}" "${examples[@]}" tests/reproducibility/again_check.c
