@@ -113,8 +113,7 @@ static void run_setup(const setup *s, uint8_t digest[32]) {
 
 /* ---- the same bits ---- */
 
-static const char *backends[] = {"reference:0", "reference:1", "island:0", "island:1",
-                                       "cpu:0"};
+static const char *backends[] = {"reference:0", "reference:1", "island:0", "island:1", "cpu:0"};
 static int n_backends = sizeof backends / sizeof *backends;
 
 static void test_same_bits_as_own_parameters(vt_weights *shared) {

@@ -30,8 +30,7 @@ static const char text[] =
     "  output before = sum\n"
     "}\n";
 static vt_model *model;
-static const char *backends[] = {"reference:0", "reference:1", "island:0", "island:1",
-                                       "cpu:0"};
+static const char *backends[] = {"reference:0", "reference:1", "island:0", "island:1", "cpu:0"};
 static int n_backends = sizeof backends / sizeof *backends;
 enum { SIZE = 8 };
 
