@@ -24,7 +24,7 @@ ROOT = HERE.parent.parent
 FILE = HERE / "memory.json"
 ROW = ("model", "bind", "bound_percent")  # by hand; the rest of a row is measured
 MEASURED = ("host_input", "parameter", "gradient", "optimizer_state", "temporary", "workspace", "output",
-            "host_parameter", "state", "peak", "live")
+            "host_parameter", "state", "backend_memory", "peak", "live")
 
 
 def plan(volta, row):
