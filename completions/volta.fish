@@ -67,7 +67,7 @@ complete -c volta -n '__fish_seen_subcommand_from run' -l params -r -F -d 'Read 
 complete -c volta -n '__fish_seen_subcommand_from run' -l params-map -r -F -d 'Rename the tensors of --params by the rules in this file, one per line, as in h.*.w = layer.*.weight'
 complete -c volta -n '__fish_seen_subcommand_from run' -l ignore-extra -d 'Ignore tensors of --params that are not parameters of the model'
 complete -c volta -n '__fish_seen_subcommand_from run' -l convert-params -d 'Round tensors of f16, bf16 and f64 in --params to f32 if the model declares that'
-complete -c volta -n '__fish_seen_subcommand_from run' -l save-params -r -F -d 'Write every parameter to this safetensors file, which --params can read'
+complete -c volta -n '__fish_seen_subcommand_from run' -l save-params -r -F -d 'Write every parameter to this safetensors file, which --params can read, and the states that weights filled'
 complete -c volta -n '__fish_seen_subcommand_from run' -l state -r -F -d 'Read every state of the model from this safetensors or npz file before the run'
 complete -c volta -n '__fish_seen_subcommand_from run' -l save-state -r -F -d 'Write every state to this safetensors file after the run; --state can read it'
 complete -c volta -n '__fish_seen_subcommand_from run' -l in -r -F -d 'Read an input from a npy, IDX or CSV file, or from the tensor of the same name in a npz or safetensors file'

@@ -115,7 +115,7 @@ _volta() {
         '--params-map=[Rename the tensors of --params by the rules in this file, one per line, as in h.*.w = layer.*.weight]:FILE:_files' \
         '--ignore-extra[Ignore tensors of --params that are not parameters of the model]' \
         '--convert-params[Round tensors of f16, bf16 and f64 in --params to f32 if the model declares that]' \
-        '--save-params=[Write every parameter to this safetensors file, which --params can read]:FILE:_files' \
+        '--save-params=[Write every parameter to this safetensors file, which --params can read, and the states that weights filled]:FILE:_files' \
         '--state=[Read every state of the model from this safetensors or npz file before the run]:FILE:_files' \
         '--save-state=[Write every state to this safetensors file after the run; --state can read it]:FILE:_files' \
         '*--in=[Read an input from a npy, IDX or CSV file, or from the tensor of the same name in a npz or safetensors file]:NAME=FILE[:KEY]:_files' \

@@ -227,7 +227,7 @@ typedef struct vt_bk_api {
    * allocated and filled the buffer, and then on each device whose programs will use it. When it
    * returns, all earlier copies of `dev` to the buffer are complete. The buffer is freed by the
    * device that allocated it, after the programs. Without this function every program has its own
-   * copy of parameters and state.
+   * copy of parameters, and a model with states is refused.
    *   writable = 0: the arena PARAMETER of programs that are built on `dev` from now on. No copy
    * and no step writes it until it is freed, so the programs may read it at the same time, and the
    *   backend may share what it derives from it, such as packed weights, among them.

@@ -21,6 +21,11 @@ vt_options vt_options_copy(const vt_options *o, vt_alloc *out_alloc) {
   return options;
 }
 
+vt_status vt_options_check_size(const vt_options *o, vt_diag *d) {
+  if (o == NULL || o->size != 0) return VT_OK;
+  return VT_FAIL(d, VT_USAGE, "the size of vt_options is 0; it must be sizeof(vt_options)");
+}
+
 static vt_status parse_schedule(const char *name, uint32_t *out, vt_diag *d) {
   *out = VT_SCHEDULE_SOURCE;
   if (name == NULL || strcmp(name, "source") == 0) return VT_OK;

@@ -17,6 +17,8 @@ typedef struct vt_terms {
  * zero; `o` may be NULL. `out_alloc` receives the allocator that the options name, or else the
  * default one. */
 vt_options vt_options_copy(const vt_options *o, vt_alloc *out_alloc);
+/* VT_USAGE if the caller has not set the size of the options; `o` may be NULL. */
+vt_status vt_options_check_size(const vt_options *o, vt_diag *d) VT_NODISCARD;
 /* Opens the device that the options name, under their policy. "auto" opens the CPU if the GPU does
  * not open. */
 vt_status vt_options_open_device(const vt_options *o, vt_alloc a, vt_device **dev,

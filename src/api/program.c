@@ -89,6 +89,9 @@ static vt_status setup_program(vt_program *p, const vt_model *m, const vt_option
 
 vt_status vt_program_new(const vt_model *m, const vt_options *o, vt_program **out_program,
                          vt_diag *d) {
+  if (m == NULL) return VT_FAIL(d, VT_USAGE, "the model is NULL");
+  if (out_program == NULL) return VT_FAIL(d, VT_USAGE, "out_program is NULL");
+  VT_TRY(vt_options_check_size(o, d));
   return vt_program_new_with_flags(m, o, 0, out_program, d);
 }
 
@@ -175,7 +178,10 @@ static vt_status read_output_at(vt_program *p, uint32_t i, vt_diag *d) {
 static vt_status publish_outputs(vt_program *p, vt_diag *d) {
   for (uint32_t i = 0; i < p->g->n_results; i++) {
     p->read[i] = 0;
-    if (p->in_place[i]) VT_TRY(read_output_at(p, i, d));
+    const uint32_t value = p->g->results[p->order[i]].value;
+    /* A state may change before the caller reads it. */
+    const int is_state = p->line.plan->buffers[value].class == VT_CLASS_MODEL_STATE;
+    if (p->in_place[i] || is_state) VT_TRY(read_output_at(p, i, d));
   }
   p->published = 1;
   return VT_OK;
@@ -184,7 +190,10 @@ static vt_status publish_outputs(vt_program *p, vt_diag *d) {
 /* Runs the execution. A failure after the first step that writes a state loses what it writes. */
 static vt_status run_with_state(vt_program *p, vt_diag *d) {
   vt_state *state = p->line.state;
-  if (state == NULL) return vt_exec_run(p->line.exec, d);
+  if (state == NULL) {
+    VT_TRY(vt_exec_run(p->line.exec, d));
+    return publish_outputs(p, d);
+  }
   VT_TRY(vt_state_enter(state, d));
   vt_status s = vt_state_check_not_lost(state, d);
   if (s == VT_OK) {
@@ -192,15 +201,18 @@ static vt_status run_with_state(vt_program *p, vt_diag *d) {
     if (s != VT_OK && vt_exec_may_have_written_state(p->line.exec))
       vt_state_lose(state, p->line.plan);
   }
+  if (s == VT_OK) s = publish_outputs(p, d);
   vt_state_leave(state);
   return s;
 }
 
-vt_state *vt_program_state(const vt_program *p) { return p->line.state; }
+vt_state *vt_program_state(const vt_program *p) { return p != NULL ? p->line.state : NULL; }
 
 vt_status vt_program_set_state(vt_program *p, vt_state *s, vt_diag *d) {
+  vt_diag_clear(d);
+  if (p == NULL) return VT_FAIL(d, VT_USAGE, "the program is NULL");
+  if (s == NULL) return VT_FAIL(d, VT_USAGE, "the state is NULL");
   if (p->line.state == NULL) return VT_FAIL(d, VT_USAGE, "the model has no state");
-  if (s == NULL) return VT_FAIL(d, VT_USAGE, "a program needs a state: none was given");
   VT_TRY(vt_state_check_fits(s, p->dev, p->line.plan, d));
   VT_TRY(vt_exec_set_state(p->line.exec, s->buffer, d));
   vt_state_retain(s);
@@ -218,7 +230,6 @@ vt_status vt_program_run(vt_program *p, vt_diag *d) {
   vt_status s = run_with_state(p, d);
   /* The execution must not refer to `watch`, which is on this stack. */
   vt_exec_set_progress(p->line.exec, NULL, NULL);
-  if (s == VT_OK) s = publish_outputs(p, d);
   p->allocations = atomic_load(&p->counting.requests) - requests;
   return s;
 }

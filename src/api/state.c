@@ -17,6 +17,13 @@
 
 static vt_status fail_out_of_memory(vt_diag *d) { return VT_FAIL(d, VT_NOMEM, "out of memory"); }
 
+/* Begins a public function: clears the diag of an earlier failure, and refuses NULL for `p`, which
+ * the message calls `what`. */
+static vt_status begin_call(const void *p, const char *what, vt_diag *d) {
+  vt_diag_clear(d);
+  return p != NULL ? VT_OK : VT_FAIL(d, VT_USAGE, "%s is NULL", what);
+}
+
 int vt_graph_has_state(const vt_graph *g) {
   for (uint32_t i = 0; i < g->n_ports; i++)
     if (g->ports[i].kind == VT_PORT_STATE) return 1;
@@ -42,15 +49,22 @@ static int is_used_by_states(const vt_graph *g, uint32_t symbol) {
 
 /* The bindings for the graph of states: the caller's for dimensions that states use, and 1 for the
  * others, which occur nowhere in that graph. */
-static uint32_t choose_bindings(const vt_graph *g, const vt_options *o, vt_binding *out) {
+static vt_status choose_bindings(const vt_graph *g, const vt_options *o,
+                                 vt_binding out[VT_MAX_SYMBOLS], uint32_t *out_n, vt_diag *d) {
   uint32_t n = 0;
   for (uint32_t s = 0; s < g->dims.n_symbols; s++) {
+    const uint32_t before = n;
     const int used = is_used_by_states(g, s);
     if (!used) out[n++] = (vt_binding){g->dims.symbol[s], 1};
-    for (uint32_t i = 0; used && i < o->n_bind; i++)
-      if (strcmp(o->bind[i].name, g->dims.symbol[s]) == 0) out[n++] = o->bind[i];
+    for (uint32_t i = 0; used && i < o->n_bind; i++) {
+      if (strcmp(o->bind[i].name, g->dims.symbol[s]) != 0) continue;
+      if (n > before)
+        return VT_FAIL(d, VT_BIND, "the dimension '%s' is bound twice", g->dims.symbol[s]);
+      out[n++] = o->bind[i];
+    }
   }
-  return n;
+  *out_n = n;
+  return VT_OK;
 }
 
 /* Builds a graph that has only the states of `g`, which keep their values. */
@@ -75,7 +89,7 @@ static vt_status bind_states(const vt_graph *g, const vt_options *o, vt_alloc a,
   vt_binding bindings[VT_MAX_SYMBOLS];
   vt_pass_options passes = {.bind = bindings, .alloc = a};
   vt_graph *alone = NULL;
-  passes.n_bind = choose_bindings(g, o, bindings);
+  VT_TRY(choose_bindings(g, o, bindings, &passes.n_bind, d));
   VT_TRY(reduce_to_states(g, a, &alone, d));
   const vt_status s = vt_pass_run(VT_PASS_bind, alone, &passes, out, d);
   vt_graph_free(alone);
@@ -109,7 +123,7 @@ vt_status vt_state_check_fits(const vt_state *s, const vt_device *dev, const vt_
                               vt_diag *d) {
   uint32_t n = 0;
   const char *have = vt_device_name(vt_shared_buffer_home(s->buffer));
-  if (strcmp(have, vt_device_name(dev)) != 0)
+  if (!vt_shared_buffer_is_for(s->buffer, dev))
     return VT_FAIL(d, VT_USAGE, "the state is on %s and the program on %s", have,
                    vt_device_name(dev));
   for (uint32_t i = 0; i < p->g->n_ports; i++) {
@@ -125,7 +139,7 @@ vt_status vt_state_check_fits(const vt_state *s, const vt_device *dev, const vt_
                      vt_type_text(&p->g->dims, &e->type, x), vt_type_text(&p->g->dims, want, y));
   }
   if (n == s->n) return VT_OK;
-  return VT_FAIL(d, VT_USAGE, "the state is not of this model: '%.100s' is too many",
+  return VT_FAIL(d, VT_USAGE, "the state is not of this model, which has no state '%.100s'",
                  s->entries[n].name);
 }
 
@@ -234,6 +248,7 @@ static vt_status reset_entered(vt_state *s, uint64_t seed, vt_diag *d) {
 }
 
 vt_status vt_state_reset(vt_state *s, uint64_t seed, vt_diag *d) {
+  VT_TRY(begin_call(s, "the state", d));
   VT_TRY(vt_state_enter(s, d));
   const vt_status status = reset_entered(s, seed, d);
   vt_state_leave(s);
@@ -263,6 +278,9 @@ static vt_status init_state(vt_state *s, const vt_model *m, const vt_options *o,
 vt_status vt_state_new(const vt_model *m, const vt_options *o, uint64_t seed, vt_state **out_state,
                        vt_diag *d) {
   vt_alloc a;
+  VT_TRY(begin_call(m, "the model", d));
+  if (out_state == NULL) return VT_FAIL(d, VT_USAGE, "out_state is NULL");
+  VT_TRY(vt_options_check_size(o, d));
   vt_options options = vt_options_copy(o, &a);
   vt_fpenv saved;
   VT_TRY(vt_bundle_options(m, &options, d));
@@ -281,6 +299,9 @@ vt_status vt_state_new(const vt_model *m, const vt_options *o, uint64_t seed, vt
   if (status == VT_OK && vt_bundle_has_state(options.bundle))
     status = vt_bundle_load_state(options.bundle, s, d);
   if (status == VT_OK) {
+    /* The cache of the options, which gets the notes of its devices, may be freed before the state.
+     */
+    vt_device_set_note_listener(vt_shared_buffer_home(s->buffer), NULL, NULL);
     *out_state = s;
   } else {
     vt_state_free(s);
@@ -305,7 +326,7 @@ void vt_state_free(vt_state *s) {
 
 /* ---- reading and writing ---- */
 
-uint32_t vt_state_count(const vt_state *s) { return s->n; }
+uint32_t vt_state_count(const vt_state *s) { return s != NULL ? s->n : 0; }
 
 static vt_tensor tensor_of(const vt_state_entry *e) {
   vt_tensor t = {.dtype = e->type.dtype, .rank = e->type.rank};
@@ -315,6 +336,8 @@ static vt_tensor tensor_of(const vt_state_entry *e) {
 
 vt_status vt_state_at(const vt_state *s, uint32_t i, const char **out_name, vt_tensor *out,
                       vt_diag *d) {
+  VT_TRY(begin_call(s, "the state", d));
+  if (out_name == NULL || out == NULL) return VT_FAIL(d, VT_USAGE, "out_name or out is NULL");
   if (i >= s->n) return VT_FAIL(d, VT_RANGE, "there is no state number %u", i);
   *out_name = s->entries[i].name;
   *out = tensor_of(&s->entries[i]);
@@ -369,6 +392,8 @@ static vt_status write_entry(vt_state *s, vt_state_entry *e, const void *data, v
 
 vt_status vt_state_get(vt_state *s, const char *name, vt_tensor *t, vt_diag *d) {
   vt_state_entry *e;
+  VT_TRY(begin_call(s, "the state", d));
+  if (t == NULL) return VT_FAIL(d, VT_USAGE, "the tensor is NULL");
   VT_TRY(find_entry(s, name, &e, d));
   VT_TRY(check_tensor(e, t, d));
   VT_TRY(vt_state_enter(s, d));
@@ -379,6 +404,8 @@ vt_status vt_state_get(vt_state *s, const char *name, vt_tensor *t, vt_diag *d) 
 
 vt_status vt_state_set(vt_state *s, const char *name, const vt_tensor *t, vt_diag *d) {
   vt_state_entry *e;
+  VT_TRY(begin_call(s, "the state", d));
+  if (t == NULL) return VT_FAIL(d, VT_USAGE, "the tensor is NULL");
   VT_TRY(find_entry(s, name, &e, d));
   VT_TRY(check_tensor(e, t, d));
   VT_TRY(vt_state_enter(s, d));
@@ -389,7 +416,7 @@ vt_status vt_state_set(vt_state *s, const char *name, const vt_tensor *t, vt_dia
 }
 
 int vt_state_is_lost(const vt_state *s) {
-  for (uint32_t i = 0; i < s->n; i++)
+  for (uint32_t i = 0; s != NULL && i < s->n; i++)
     if (s->entries[i].lost) return 1;
   return 0;
 }
@@ -428,7 +455,8 @@ static vt_status with_copies(vt_state *s, copies *c, vt_diag *d) {
 
 vt_status vt_state_save(vt_state *s, const char *path, vt_diag *d) {
   copies c;
-  if (path == NULL) return VT_FAIL(d, VT_USAGE, "a state is saved to a file: give its path");
+  VT_TRY(begin_call(s, "the state", d));
+  if (path == NULL) return VT_FAIL(d, VT_USAGE, "the path is NULL");
   vt_status status = with_copies(s, &c, d);
   if (status == VT_OK) status = vt_safetensors_write(path, s->n, c.names, c.tensors, d);
   vt_arena_done(&c.arena);
@@ -458,6 +486,8 @@ static vt_status digest_copies(const vt_state *s, copies *c, uint8_t out[32], vt
 
 vt_status vt_state_digest(vt_state *s, uint8_t out[32], vt_diag *d) {
   copies c;
+  VT_TRY(begin_call(s, "the state", d));
+  if (out == NULL) return VT_FAIL(d, VT_USAGE, "out is NULL");
   vt_status status = with_copies(s, &c, d);
   if (status == VT_OK) status = digest_copies(s, &c, out, d);
   vt_arena_done(&c.arena);
@@ -481,13 +511,18 @@ static vt_status check_file(const vt_state *s, const vt_archive *file, vt_diag *
   return VT_OK;
 }
 
+/* Writes all states. If that fails half way, all of them are lost, because they are a mixture. */
 static vt_status write_all(vt_state *s, const vt_archive *file, vt_diag *d) {
+  mark_all(s, 1);
   for (uint32_t i = 0; i < s->n; i++) {
     vt_tensor t;
     VT_TRY(vt_archive_find(file, s->entries[i].name, &t, d));
     VT_TRY(write_entry(s, &s->entries[i], t.data, d));
+    s->entries[i].lost = 1;
   }
-  return vt_shared_buffer_share(s->buffer, d);
+  VT_TRY(vt_shared_buffer_share(s->buffer, d));
+  mark_all(s, 0);
+  return VT_OK;
 }
 
 vt_status vt_state_load_archive(vt_state *s, const vt_archive *file, vt_diag *d) {
@@ -500,7 +535,8 @@ vt_status vt_state_load_archive(vt_state *s, const vt_archive *file, vt_diag *d)
 
 vt_status vt_state_load(vt_state *s, const char *path, vt_diag *d) {
   vt_archive *file = NULL;
-  if (path == NULL) return VT_FAIL(d, VT_USAGE, "a state is loaded from a file: give its path");
+  VT_TRY(begin_call(s, "the state", d));
+  if (path == NULL) return VT_FAIL(d, VT_USAGE, "the path is NULL");
   VT_TRY(vt_archive_read(path, &s->a, &file, d));
   const vt_status status = vt_state_load_archive(s, file, d);
   vt_archive_free(file);

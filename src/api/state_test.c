@@ -275,6 +275,97 @@ static void test_refused_states(void) {
   vt_state_free(s);
 }
 
+/* A dimension that is bound more often than there are dimensions. */
+static void test_repeated_bindings(void) {
+  vt_binding bind[20];
+  const vt_options o = {.size = sizeof o, .n_bind = 20, .bind = bind, .backend = "cpu"};
+  vt_state *s = NULL;
+  vt_diag d = {0};
+  for (int i = 0; i < 20; i++) bind[i] = (vt_binding){"S", SIZE};
+  CHECK(vt_state_new(model, &o, 0, &s, &d) == VT_BIND && s == NULL);
+  CHECK(strstr(d.text, "bound twice") != NULL);
+}
+
+/* An output that is the value of a state keeps the value of its run. */
+static void test_output_that_is_a_state(void) {
+  static const char shown[] =
+      "volta 1\nmodel m {\n  input x: f32[1]\n  state k: f32[2] = ones\n  next k = k\n"
+      "  output y = x\n  output k\n}\n";
+  const vt_options o = {.size = sizeof o, .backend = "cpu"};
+  static float seven[2] = {7, 7};
+  const vt_tensor t = {.dtype = VT_DTYPE_F32, .rank = 1, .dim = {2}, .data = seven};
+  vt_model *m = NULL;
+  vt_program *p = NULL;
+  const char *name = "";
+  vt_tensor out;
+  vt_diag d = {0};
+  CHECK(vt_model_parse(shown, sizeof shown - 1, NULL, &m, &d) == VT_OK);
+  CHECK(vt_program_new(m, &o, &p, &d) == VT_OK && run(p, 1, 1, &d) == VT_OK);
+  CHECK(vt_state_set(vt_program_state(p), "k", &t, &d) == VT_OK);
+  CHECK(vt_program_output(p, 0, &name, &out, &d) == VT_OK && strcmp(name, "k") == 0);
+  CHECK(((const float *)out.data)[0] == 1);
+  vt_program_free(p);
+  vt_model_free(m);
+}
+
+/* First values from weights are converted only if the weights say so. */
+static void test_first_values_of_another_type(void) {
+  static const double data[2] = {1, 2};
+  static const char *const names[] = {"sum"};
+  vt_tensor t = {.dtype = VT_DTYPE_F64, .rank = 1, .dim = {2}};
+  vt_binding bind[2];
+  vt_options o = options_for("cpu", bind, 1);
+  for (uint32_t convert = 0; convert < 2; convert++) {
+    const vt_weights_options how = {.size = sizeof how, .convert = convert};
+    vt_weights *w = NULL;
+    vt_state *s = NULL;
+    vt_diag d = {0};
+    memcpy(&t.data, &(const void *){data}, sizeof t.data);
+    CHECK(vt_weights_copy(1, names, &t, &how, &w, &d) == VT_OK);
+    o.weights = w;
+    CHECK(vt_state_new(model, &o, 0, &s, &d) == (convert ? VT_OK : VT_TENSOR));
+    if (s != NULL) CHECK(get_f32(s, "sum", 1) == 2 && get_f32(s, "late", 0) == 5);
+    vt_state_free(s);
+    vt_weights_free(w);
+  }
+}
+
+/* NULL and a size of 0 are errors, and a diag of an earlier failure does not stay. */
+static void test_null_and_stale_arguments(void) {
+  vt_binding bind[2];
+  vt_options o = options_for("cpu", bind, 1), no_size = {0};
+  vt_state *s = NULL;
+  vt_program *p = NULL;
+  const char *name;
+  vt_tensor t = {0};
+  uint8_t digest[32];
+  vt_diag d = {.code = VT_IO, .text = "stale", .hint = "stale"};
+  CHECK(vt_state_new(NULL, &o, 0, &s, &d) == VT_USAGE && d.code == VT_USAGE && d.hint[0] == 0);
+  CHECK(vt_state_new(model, &o, 0, NULL, &d) == VT_USAGE);
+  CHECK(vt_state_new(model, &no_size, 0, &s, &d) == VT_USAGE && s == NULL);
+  CHECK(vt_program_new(model, &no_size, &p, NULL) == VT_USAGE && p == NULL);
+  CHECK(vt_program_new(NULL, &o, &p, NULL) == VT_USAGE);
+  CHECK(vt_program_new(model, &o, NULL, NULL) == VT_USAGE);
+  CHECK(vt_state_count(NULL) == 0 && !vt_state_is_lost(NULL) && vt_program_state(NULL) == NULL);
+  CHECK(vt_state_at(NULL, 0, &name, &t, &d) == VT_USAGE);
+  CHECK(vt_state_get(NULL, "sum", &t, &d) == VT_USAGE);
+  CHECK(vt_state_set(NULL, "sum", &t, &d) == VT_USAGE);
+  CHECK(vt_state_reset(NULL, 0, &d) == VT_USAGE && vt_state_save(NULL, "x", &d) == VT_USAGE);
+  CHECK(vt_state_load(NULL, "x", &d) == VT_USAGE && vt_state_digest(NULL, digest, &d) == VT_USAGE);
+  CHECK(vt_program_set_state(NULL, NULL, &d) == VT_USAGE);
+  vt_state_free(NULL);
+  d = (vt_diag){.code = VT_IO, .text = "stale"};
+  CHECK(vt_state_new(model, &o, 0, &s, &d) == VT_OK && d.code == VT_OK);
+  CHECK(vt_state_at(s, 0, NULL, &t, &d) == VT_USAGE &&
+        vt_state_at(s, 9, &name, &t, &d) == VT_RANGE);
+  CHECK(vt_state_get(s, "sum", NULL, &d) == VT_USAGE &&
+        vt_state_set(s, "sum", NULL, &d) == VT_USAGE);
+  CHECK(vt_state_digest(s, NULL, &d) == VT_USAGE && vt_state_load(s, NULL, &d) == VT_USAGE);
+  d = (vt_diag){.code = VT_IO, .text = "stale"};
+  CHECK(vt_state_get(s, "nothing", &t, &d) == VT_NAME && d.code == VT_NAME);
+  vt_state_free(s);
+}
+
 /* ---- threads ---- */
 
 typedef struct worker {
@@ -363,6 +454,10 @@ int main(int argc, char **argv) {
     test_out_of_memory_for_states(backends[i]);
   }
   if (model != NULL) test_refused_states();
+  if (model != NULL) test_null_and_stale_arguments();
+  if (model != NULL) test_repeated_bindings();
+  if (model != NULL) test_first_values_of_another_type();
+  test_output_that_is_a_state();
   test_one_user_at_a_time();
   vt_model_free(model);
   TEST_DONE();

@@ -93,6 +93,9 @@ vt_status vt_weights_load_tensor(const vt_weights *w, const char *name, const vt
   const vt_weight_entry *e = vt_weight_list_find(&w->list, name);
   const target at = {.buffer = to, .offset = offset};
   if (e == NULL) return VT_NAME;
+  if (!vt_weight_fills(w, 0, e->tensor.dtype, want->dtype))
+    return VT_FAIL(d, VT_TENSOR, "'%.100s' is %s in the weights, the model declares %s", name,
+                   vt_dtype_name(e->tensor.dtype), vt_dtype_name(want->dtype));
   VT_TRY(check_shape(e, want, dims, d));
   return load_entry(w, e, want->dtype, &at, d);
 }

@@ -271,6 +271,23 @@ static vt_status append_param_copy(vt_program *p, const char *name, param_list *
   return vt_program_get_param(p, name, t, &e->diag);
 }
 
+static int has_tensor(const vt_weights *w, const char *name) {
+  vt_weight_info info = {.size = sizeof info};
+  for (uint32_t i = 0; i < vt_weights_count(w); i++)
+    if (vt_weights_info(w, i, &info, NULL) == VT_OK && strcmp(info.name, name) == 0) return 1;
+  return 0;
+}
+
+static vt_status append_state_copy(vt_state *state, uint32_t i, param_list *s, cli_error *e) {
+  vt_tensor *t = &s->tensors[s->n];
+  uint64_t count, bytes;
+  VT_TRY(vt_state_at(state, i, &s->names[s->n], t, &e->diag));
+  VT_TRY(vt_tensor_bytes(t, &count, &bytes, &e->diag));
+  t->data = malloc((size_t)bytes + 1);
+  if (t->data == NULL) return cli_no_memory(e);
+  return vt_state_get(state, s->names[s->n++], t, &e->diag);
+}
+
 static vt_status copy_params(const cli_job *j, vt_program *p, param_list *s, cli_error *e) {
   const uint32_t most = vt_model_ports(j->model) + 1;
   vt_port_info port;
@@ -279,6 +296,15 @@ static vt_status copy_params(const cli_job *j, vt_program *p, param_list *s, cli
   if (s->names == NULL || s->tensors == NULL) return cli_no_memory(e);
   for (uint32_t i = 0; vt_model_port(j->model, i, &port) == VT_OK; i++)
     if (port.kind == VT_PORT_PARAM) VT_TRY(append_param_copy(p, port.name, s, e));
+  /* A state that weights have filled is written, too: without it the file would give other results
+   * than they do. The others have the values of their initialisers anyway. */
+  const vt_weights *w = j->source.bundle != NULL ? vt_bundle_weights(j->source.bundle) : j->weights;
+  for (uint32_t i = 0; i < vt_state_count(vt_program_state(p)); i++) {
+    vt_tensor t;
+    const char *name;
+    VT_TRY(vt_state_at(vt_program_state(p), i, &name, &t, &e->diag));
+    if (has_tensor(w, name)) VT_TRY(append_state_copy(vt_program_state(p), i, s, e));
+  }
   return VT_OK;
 }
 

@@ -128,7 +128,7 @@ static void print_output(const output *o) {
   cli_print("\n");
 }
 
-/* The digest of all states after the run; prints nothing if the model has none. */
+/* Prints the digest of all states after the run; nothing for a model without states. */
 static vt_status print_state_digest(vt_program *p, cli_error *e) {
   uint8_t digest[32];
   char hex[CLI_HEX_SIZE];
@@ -180,7 +180,7 @@ static json_t *json_run_cost(const vt_program *p) {
                    (json_int_t)c.bytes_state);
 }
 
-/* `state` is the digest of the states; NULL if the model has none. */
+/* `state` is the digest of the states; NULL for a model without states. */
 static json_t *json_run_report(const cli_job *j, const vt_program *p, const uint8_t digest[32],
                                const uint8_t *state, json_t *outputs) {
   json_t *o = cli_run_description_json(j, p);

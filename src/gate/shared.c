@@ -3,9 +3,23 @@
  * allocates, copies and frees, and runs nothing. */
 #include "shared.h"
 #include "guard.h"
+#include "table.h"
 
 int vt_device_can_share_buffers(const vt_device *dev) {
   return VT_BK_HAS(dev->api, vt_bk_api, buffer_share);
+}
+
+/* Refuses a buffer that is larger than the free memory: a system that overcommits memory would
+ * grant it, and kill the process when it is filled. */
+static vt_status check_free_memory(const vt_shared_buffer *s, vt_diag *d) {
+  vt_bk_caps caps = {.size = sizeof caps};
+  const int32_t got = s->home->api->capabilities(s->home->dev, &caps);
+  if (got != VT_OK) return vt_device_fail_call(s->home, got, "state its capabilities", d);
+  vt_caps_clear_unwritten(&caps);
+  if (caps.memory == 0 || s->bytes <= caps.memory) return VT_OK;
+  return VT_FAIL(d, VT_NOMEM, "%s need %llu bytes on '%s', which has %llu left",
+                 s->writable ? "the states" : "the parameters", (unsigned long long)s->bytes,
+                 s->home->name, (unsigned long long)caps.memory);
 }
 
 static vt_status alloc_buffer(vt_shared_buffer *s, vt_diag *d) {
@@ -14,8 +28,11 @@ static vt_status alloc_buffer(vt_shared_buffer *s, vt_diag *d) {
     return VT_FAIL(d, VT_UNSUPPORTED, "backend '%s' cannot share buffers between programs",
                    s->home->name);
   vt_guard_enter(&guard);
-  const int32_t got = s->home->api->buffer_new(s->home->dev, s->bytes, &s->handle);
+  const vt_status fits = check_free_memory(s, d);
+  const int32_t got =
+      fits == VT_OK ? s->home->api->buffer_new(s->home->dev, s->bytes, &s->handle) : VT_NOMEM;
   vt_guard_leave(&guard);
+  if (fits != VT_OK) return fits;
   s->allocated = got == VT_OK;
   if (s->allocated) return VT_OK;
   return vt_device_fail_call(s->home, got, "take memory for a shared buffer", d);
@@ -81,10 +98,15 @@ vt_status vt_shared_buffer_attach(const vt_shared_buffer *s, vt_device *dev, vt_
   return got == VT_OK ? VT_OK : vt_device_fail_call(dev, got, "share a buffer", d);
 }
 
+int vt_shared_buffer_is_for(const vt_shared_buffer *s, const vt_device *dev) {
+  const vt_hash256 *x = vt_device_plugin_digest(s->home), *y = vt_device_plugin_digest(dev);
+  if (x == NULL || y == NULL) return x == y && strcmp(s->home->name, dev->name) == 0;
+  return memcmp(x, y, sizeof *x) == 0 && strcmp(s->home->name, dev->name) == 0;
+}
+
 vt_status vt_shared_buffer_check(const vt_shared_buffer *s, const vt_device *dev, int writable,
                                  uint64_t bytes, vt_diag *d) {
-  if (s->shared && s->writable == writable && s->bytes == bytes &&
-      strcmp(s->home->name, dev->name) == 0)
+  if (s->shared && s->writable == writable && s->bytes == bytes && vt_shared_buffer_is_for(s, dev))
     return VT_OK;
   return VT_FAIL(d, VT_INTERNAL, "a shared buffer is not the arena of this plan");
 }

@@ -169,6 +169,8 @@ vt_status vt_shared_buffer_share(vt_shared_buffer *s, vt_diag *d) VT_NODISCARD;
 void vt_shared_buffer_free(vt_shared_buffer *s);
 /* The device that holds the buffer. */
 vt_device *vt_shared_buffer_home(const vt_shared_buffer *s);
+/* 1 if the device is of the same backend and number, and of the same content of a plug-in. */
+int vt_shared_buffer_is_for(const vt_shared_buffer *s, const vt_device *dev);
 /* 1 if the device's backend can share buffers. */
 int vt_device_can_share_buffers(const vt_device *dev);
 

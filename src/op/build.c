@@ -47,7 +47,7 @@ uint32_t vt_build_reduce(vt_builder *b, uint32_t op, uint32_t x, uint32_t axis, 
 static uint32_t build_node_with_shape(vt_builder *b, uint32_t op, uint32_t x, uint32_t rank,
                                       const int64_t *dim) {
   vt_attr_shape a = {.size = sizeof a, .shape = {.n = rank}};
-  memcpy(a.shape.v, dim, rank * sizeof *dim);
+  if (rank > 0) memcpy(a.shape.v, dim, rank * sizeof *dim); /* `dim` of a scalar may be NULL */
   return b->node(b, op, &x, 1, &a);
 }
 

@@ -104,7 +104,12 @@ flags:
       --convert-params      Round tensors of f16, bf16 and f64 in --params to
                             f32 if the model declares that.
       --save-params FILE    Write every parameter to this safetensors file,
-                            which --params can read.
+                            which --params can read, and the states that weights
+                            filled.
+      --state FILE          Read every state of the model from this safetensors
+                            or npz file before the run.
+      --save-state FILE     Write every state to this safetensors file after the
+                            run; --state can read it.
       --in NAME=FILE[:KEY]  Read an input from a npy, IDX or CSV file, or from
                             the tensor of the same name in a npz or safetensors
                             file. FILE:KEY reads the tensor, or the column of a

@@ -121,11 +121,12 @@ uint64_t vt_cpu_step_scratch_bytes(vt_bk_device *dev, const vt_bk_step *s) {
 /* How many bytes the program may cache. Cached data only saves time: without it steps recompute it
  * in every run. Cached data may take half of the memory that remains after the arenas, which are
  * allocated later. */
-static uint64_t compute_cache_budget(const vt_arenas *a) {
+static uint64_t compute_cache_budget(const vt_arenas *a, int params_are_shared) {
   const uint64_t available = vt_memory_available();
   uint64_t needed = 0;
   if (available == 0) return UINT64_MAX; /* not known */
   for (uint32_t i = 0; i < a->n; i++) {
+    if (i == VT_BK_ARENA_PARAMETER && params_are_shared) continue; /* they exist already */
     if (a->ends[i] >= available - needed) return 0;
     needed += a->ends[i];
   }
@@ -135,7 +136,7 @@ static uint64_t compute_cache_budget(const vt_arenas *a) {
 /* 1 if the program may cache `bytes` more bytes. The system is asked for its free memory only if
  * something is to be cached, because that reads files. */
 static int may_cache(vt_bk_program *p, uint64_t bytes) {
-  if (!p->has_budget) p->cache_budget = compute_cache_budget(&p->arenas);
+  if (!p->has_budget) p->cache_budget = compute_cache_budget(&p->arenas, p->shared != 0);
   p->has_budget = 1;
   return bytes <= p->cache_budget;
 }
@@ -195,7 +196,10 @@ static void *kept_new(vt_bk_program *p, const vt_cpu_call *call, uint64_t bytes)
   if (bytes == 0 || !may_cache(p, bytes)) return NULL;
   if (p->shared == 0 || call->step->in[DERIVED_FROM].arena != VT_BK_ARENA_PARAMETER)
     return cache_new(p, bytes);
-  return vt_cpu_store_get(vt_cpu_buffer_header_of(p->shared)->store, call, DERIVED_FROM, bytes);
+  void *block =
+      vt_cpu_store_get(vt_cpu_buffer_header_of(p->shared)->store, call, DERIVED_FROM, bytes);
+  if (block != NULL) p->cache_budget -= bytes;
+  return block;
 }
 
 static int32_t anchor_new(void *user, vt_launch *at) {
