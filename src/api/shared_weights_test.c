@@ -184,7 +184,9 @@ static void test_one_copy_per_device(void) {
     CHECK(new_program(&(setup){backends[i], NULL, 2, shared}, &first, &d) == VT_OK);
     CHECK(run_program(first, digest, &d) == VT_OK);
     const long long one = c.bytes;
-    if (strncmp(backends[i], "island", 6) != 0) CHECK(one - before >= parameters);
+    /* Only these backends allocate buffers with the allocator of the host. */
+    if (strncmp(backends[i], "cpu", 3) == 0 || strncmp(backends[i], "reference", 9) == 0)
+      CHECK(one - before >= parameters);
     CHECK(new_program(&(setup){backends[i], NULL, 3, shared}, &second, &d) == VT_OK);
     CHECK(run_program(second, digest, &d) == VT_OK);
     CHECK(c.bytes == one);
