@@ -136,6 +136,29 @@ vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_dia
   return s;
 }
 
+static vt_status write_init_inputs(const vt_pipeline *p, uint64_t seed, vt_diag *d) {
+  const vt_graph *g = vt_pipeline_final_graph(p);
+  const uint64_t step = 0;
+  for (uint32_t i = 0; i < g->n_ports; i++)
+    VT_TRY(vt_exec_write(p->exec, g->ports[i].value,
+                         strcmp(g->ports[i].name, "seed") == 0 ? &seed : &step, d));
+  return VT_OK;
+}
+
+vt_status vt_pipeline_build_init(vt_pipeline *p, const vt_graph *init, vt_device *dev, vt_alloc a,
+                                 uint64_t seed, vt_diag *d) {
+  const vt_eval eval = {vt_pipeline_eval_constants, &a};
+  const vt_pass_options o = {
+      .listed = vt_device_lists_op, .target = dev, .eval = &eval, .alloc = a};
+  vt_pass_list list;
+  VT_TRY(vt_pass_list_parse(NULL, &list, d));
+  const vt_pipeline_request r = {.g = init, .list = &list, .passes = &o, .dev = dev};
+  VT_TRY(vt_pipeline_build(p, &r, d));
+  const vt_status s = write_init_inputs(p, seed, d);
+  if (s != VT_OK) vt_pipeline_done(p);
+  return s;
+}
+
 void vt_pipeline_done(vt_pipeline *p) {
   vt_exec_free(p->exec);
   vt_device_weights_release(p->weights, p->copy);

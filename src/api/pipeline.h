@@ -52,6 +52,10 @@ vt_status vt_pipeline_open_with(vt_pipeline *p, vt_device *dev, const vt_weights
                                 vt_state *state, vt_alloc a, vt_diag *d) VT_NODISCARD;
 /* Calls vt_pipeline_plan, then vt_pipeline_open with the same allocator. */
 vt_status vt_pipeline_build(vt_pipeline *p, const vt_pipeline_request *r, vt_diag *d) VT_NODISCARD;
+/* Builds the pipeline of a graph of initialisers (vt_pass_build_init) and gives it its inputs, this
+ * seed and step 0. The caller runs it and reads the results. */
+vt_status vt_pipeline_build_init(vt_pipeline *p, const vt_graph *init, vt_device *dev, vt_alloc a,
+                                 uint64_t seed, vt_diag *d) VT_NODISCARD;
 void vt_pipeline_done(vt_pipeline *p);
 /* The graph after the last pass, which is planned and run. */
 const vt_graph *vt_pipeline_final_graph(const vt_pipeline *p);

@@ -176,14 +176,9 @@ static vt_status check_params_without_init(const vt_program *p, vt_diag *d) {
   return s;
 }
 
-/* Runs the graph of the initialisers with this seed, at step 0, and sets the params that have
- * one. */
-static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t seed, vt_diag *d) {
+/* Runs the initialisers and sets the params that have one. */
+static vt_status run_initialisers(vt_program *p, vt_pipeline *init, vt_diag *d) {
   const vt_graph *g = vt_pipeline_final_graph(init);
-  const uint64_t step = 0;
-  for (uint32_t i = 0; i < g->n_ports; i++)
-    VT_TRY(vt_exec_write(init->exec, g->ports[i].value,
-                         strcmp(g->ports[i].name, "seed") == 0 ? &seed : &step, d));
   vt_watch watch = {p, "parameters"};
   vt_program_watch_progress(&watch, init->exec);
   VT_TRY(vt_exec_run(init->exec, d));
@@ -198,10 +193,7 @@ static vt_status run_initialisers(vt_program *p, vt_pipeline *init, uint64_t see
 }
 
 vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
-  const vt_eval eval = {vt_pipeline_eval_constants, &p->a};
-  const vt_pass_options o = {
-      .listed = vt_device_lists_op, .target = p->dev, .eval = &eval, .alloc = p->a};
-  vt_pass_list list;
+  const vt_pass_options o = {.alloc = p->a};
   vt_graph *g = NULL;
   vt_pipeline init;
   vt_fpenv saved;
@@ -209,13 +201,11 @@ vt_status vt_program_init_params(vt_program *p, uint64_t seed, vt_diag *d) {
   const uint64_t begin = vt_phase_begin();
   VT_TRY(check_own_params(p, d));
   vt_fpenv_enter(&saved);
-  vt_status s = vt_pass_list_parse(NULL, &list, d);
-  if (s == VT_OK) s = vt_pass_build_init(p->g, VT_PORT_PARAM, &o, &g, d);
+  vt_status s = vt_pass_build_init(p->g, VT_PORT_PARAM, &o, &g, d);
   if (s == VT_OK && g != NULL) {
-    const vt_pipeline_request r = {.g = g, .list = &list, .passes = &o, .dev = p->dev};
-    s = vt_pipeline_build(&init, &r, d);
+    s = vt_pipeline_build_init(&init, g, p->dev, p->a, seed, d);
     if (s == VT_OK) {
-      s = run_initialisers(p, &init, seed, d);
+      s = run_initialisers(p, &init, d);
       vt_pipeline_done(&init);
     }
     vt_graph_free(g);

@@ -194,27 +194,11 @@ static vt_status store_first_values(vt_state *s, vt_pipeline *init, vt_diag *d) 
   return VT_OK;
 }
 
-static vt_status run_initialisers(vt_state *s, vt_pipeline *init, uint64_t seed, vt_diag *d) {
-  const vt_graph *g = vt_pipeline_final_graph(init);
-  const uint64_t step = 0;
-  for (uint32_t i = 0; i < g->n_ports; i++)
-    VT_TRY(vt_exec_write(init->exec, g->ports[i].value,
-                         strcmp(g->ports[i].name, "seed") == 0 ? &seed : &step, d));
-  VT_TRY(vt_exec_run(init->exec, d));
-  return store_first_values(s, init, d);
-}
-
 static vt_status compute_first_values(vt_state *s, uint64_t seed, vt_diag *d) {
-  vt_device *dev = vt_shared_buffer_home(s->buffer);
-  const vt_eval eval = {vt_pipeline_eval_constants, &s->a};
-  const vt_pass_options o = {
-      .listed = vt_device_lists_op, .target = dev, .eval = &eval, .alloc = s->a};
-  vt_pass_list list;
   vt_pipeline init;
-  VT_TRY(vt_pass_list_parse(NULL, &list, d));
-  const vt_pipeline_request r = {.g = s->init, .list = &list, .passes = &o, .dev = dev};
-  VT_TRY(vt_pipeline_build(&init, &r, d));
-  const vt_status status = run_initialisers(s, &init, seed, d);
+  VT_TRY(vt_pipeline_build_init(&init, s->init, vt_shared_buffer_home(s->buffer), s->a, seed, d));
+  vt_status status = vt_exec_run(init.exec, d);
+  if (status == VT_OK) status = store_first_values(s, &init, d);
   vt_pipeline_done(&init);
   return status;
 }

@@ -437,6 +437,44 @@ static void test_out_of_memory_for_states(const char *backend) {
   CHECK(s == VT_OK);
 }
 
+/* A file that can only be loaded in part, because memory runs out, leaves the states as they were
+ * or lost, and never a mixture of old and new ones that a run would accept. */
+static void test_out_of_memory_while_loading_states(void) {
+  char path[] = "/tmp/volta-state-XXXXXX";
+  vt_binding bind[2];
+  vt_fault f = {0};
+  const vt_alloc a = vt_fault_alloc(&f);
+  vt_options o = options_for("cpu", bind, 1);
+  vt_state *from = NULL, *to = NULL;
+  uint8_t old[32], loaded[32], now[32];
+  int lost = 0;
+  vt_status s = VT_NOMEM;
+  vt_diag d = {0};
+  const int file = mkstemp(path);
+  CHECK(file >= 0 && vt_state_new(model, &o, 0, &from, &d) == VT_OK);
+  CHECK(set_i64(from, "at", 3) == VT_OK && set_i64(from, "early", 4) == VT_OK);
+  CHECK(vt_state_digest(from, loaded, &d) == VT_OK && vt_state_save(from, path, &d) == VT_OK);
+  o.alloc = &a;
+  CHECK(vt_state_new(model, &o, 0, &to, &d) == VT_OK && vt_state_digest(to, old, &d) == VT_OK);
+  for (long at = 1; s != VT_OK && at < 1000; at++) {
+    f.left = f.asked + at;
+    s = vt_state_load(to, path, &d);
+    f.left = 0;
+    CHECK(s == VT_OK || s == VT_NOMEM);
+    lost += vt_state_is_lost(to);
+    if (!vt_state_is_lost(to)) {
+      CHECK(vt_state_digest(to, now, &d) == VT_OK);
+      CHECK(memcmp(now, s == VT_OK ? loaded : old, 32) == 0);
+    }
+    if (s != VT_OK) CHECK(vt_state_reset(to, 0, &d) == VT_OK);
+  }
+  CHECK(s == VT_OK && lost > 0);
+  (void)close(file);
+  (void)unlink(path);
+  vt_state_free(from);
+  vt_state_free(to);
+}
+
 int main(int argc, char **argv) {
   if (argc > 1) backends[0] = argv[1], n_backends = 1;
   vt_diag d = {0};
@@ -456,6 +494,7 @@ int main(int argc, char **argv) {
   if (model != NULL) test_refused_states();
   if (model != NULL) test_null_and_stale_arguments();
   if (model != NULL) test_repeated_bindings();
+  if (model != NULL) test_out_of_memory_while_loading_states();
   if (model != NULL) test_first_values_of_another_type();
   test_output_that_is_a_state();
   test_one_user_at_a_time();
