@@ -362,16 +362,24 @@ static vt_status read_entry(const vt_state *s, const vt_state_entry *e, void *da
 }
 
 /* Writes the caller's elements with every NaN canonical. */
-static vt_status write_entry(vt_state *s, vt_state_entry *e, const void *data, vt_diag *d) {
+static vt_status write_elements(vt_state *s, const vt_state_entry *e, const void *data,
+                                vt_diag *d) {
   void *copy = vt_alloc_raw(s->a, (size_t)e->bytes);
   if (copy == NULL) return fail_out_of_memory(d);
   if (e->bytes > 0) memcpy(copy, data, (size_t)e->bytes);
   vt_canonical(copy, e->type.dtype, e->bytes / vt_dtype_bytes(e->type.dtype));
-  e->lost = 1;
   const vt_status status = vt_shared_buffer_write(s->buffer, e->offset, copy, e->bytes, d);
   vt_alloc_free(s->a, copy, (size_t)e->bytes);
-  if (status == VT_OK) e->lost = 0;
   return status;
+}
+
+/* Writes one state. If that fails, it is lost, because a part of it may have been written. */
+static vt_status write_entry(vt_state *s, vt_state_entry *e, const void *data, vt_diag *d) {
+  e->lost = 1;
+  VT_TRY(write_elements(s, e, data, d));
+  VT_TRY(vt_shared_buffer_share(s->buffer, d));
+  e->lost = 0;
+  return VT_OK;
 }
 
 vt_status vt_state_get(vt_state *s, const char *name, vt_tensor *t, vt_diag *d) {
@@ -393,8 +401,7 @@ vt_status vt_state_set(vt_state *s, const char *name, const vt_tensor *t, vt_dia
   VT_TRY(find_entry(s, name, &e, d));
   VT_TRY(check_tensor(e, t, d));
   VT_TRY(vt_state_enter(s, d));
-  vt_status status = write_entry(s, e, t->data, d);
-  if (status == VT_OK) status = vt_shared_buffer_share(s->buffer, d);
+  const vt_status status = write_entry(s, e, t->data, d);
   vt_state_leave(s);
   return status;
 }
@@ -501,8 +508,7 @@ static vt_status write_all(vt_state *s, const vt_archive *file, vt_diag *d) {
   for (uint32_t i = 0; i < s->n; i++) {
     vt_tensor t;
     VT_TRY(vt_archive_find(file, s->entries[i].name, &t, d));
-    VT_TRY(write_entry(s, &s->entries[i], t.data, d));
-    s->entries[i].lost = 1;
+    VT_TRY(write_elements(s, &s->entries[i], t.data, d));
   }
   VT_TRY(vt_shared_buffer_share(s->buffer, d));
   mark_all(s, 0);
